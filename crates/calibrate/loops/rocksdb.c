@@ -1,10 +1,112 @@
-/* RocksDB: the options of crates/engines/src/rocksdb/options.rs. */
+/* RocksDB: the options of crates/engines/src/rocksdb/options.rs. A release that was fetched has no
+ * headers, so what is used of rocksdb/c.h is declared here, and found in the library that the adapter
+ * has opened. */
+#define _GNU_SOURCE
 #include "loops.h"
-#include <rocksdb/c.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define FAMILY "table readings"
+
+typedef void rocksdb_t, rocksdb_options_t, rocksdb_writeoptions_t, rocksdb_readoptions_t,
+    rocksdb_flushoptions_t, rocksdb_writebatch_t, rocksdb_column_family_handle_t, rocksdb_cache_t,
+    rocksdb_block_based_table_options_t, rocksdb_filterpolicy_t, rocksdb_snapshot_t,
+    rocksdb_pinnableslice_t;
+
+/* Result, name, arguments. */
+#define FUNCTIONS(X) \
+	X(void, free, (void *)) \
+	X(rocksdb_options_t *, options_create, (void)) \
+	X(void, options_destroy, (rocksdb_options_t *)) \
+	X(void, options_set_create_if_missing, (rocksdb_options_t *, unsigned char)) \
+	X(void, options_set_db_write_buffer_size, (rocksdb_options_t *, size_t)) \
+	X(void, options_set_write_buffer_size, (rocksdb_options_t *, size_t)) \
+	X(void, options_set_level_compaction_dynamic_level_bytes, (rocksdb_options_t *, unsigned char)) \
+	X(void, options_set_bytes_per_sync, (rocksdb_options_t *, uint64_t)) \
+	X(void, options_increase_parallelism, (rocksdb_options_t *, int)) \
+	X(void, options_set_block_based_table_factory, \
+		(rocksdb_options_t *, rocksdb_block_based_table_options_t *)) \
+	X(rocksdb_block_based_table_options_t *, block_based_options_create, (void)) \
+	X(void, block_based_options_destroy, (rocksdb_block_based_table_options_t *)) \
+	X(void, block_based_options_set_block_cache, \
+		(rocksdb_block_based_table_options_t *, rocksdb_cache_t *)) \
+	X(void, block_based_options_set_block_size, (rocksdb_block_based_table_options_t *, size_t)) \
+	X(void, block_based_options_set_filter_policy, \
+		(rocksdb_block_based_table_options_t *, rocksdb_filterpolicy_t *)) \
+	X(void, block_based_options_set_cache_index_and_filter_blocks, \
+		(rocksdb_block_based_table_options_t *, unsigned char)) \
+	X(void, block_based_options_set_pin_l0_filter_and_index_blocks_in_cache, \
+		(rocksdb_block_based_table_options_t *, unsigned char)) \
+	X(rocksdb_cache_t *, cache_create_lru, (size_t)) \
+	X(void, cache_destroy, (rocksdb_cache_t *)) \
+	X(rocksdb_filterpolicy_t *, filterpolicy_create_bloom_full, (double)) \
+	X(rocksdb_writeoptions_t *, writeoptions_create, (void)) \
+	X(void, writeoptions_destroy, (rocksdb_writeoptions_t *)) \
+	X(rocksdb_readoptions_t *, readoptions_create, (void)) \
+	X(void, readoptions_destroy, (rocksdb_readoptions_t *)) \
+	X(void, readoptions_set_snapshot, (rocksdb_readoptions_t *, const rocksdb_snapshot_t *)) \
+	X(rocksdb_flushoptions_t *, flushoptions_create, (void)) \
+	X(void, flushoptions_destroy, (rocksdb_flushoptions_t *)) \
+	X(rocksdb_writebatch_t *, writebatch_create, (void)) \
+	X(void, writebatch_destroy, (rocksdb_writebatch_t *)) \
+	X(void, writebatch_clear, (rocksdb_writebatch_t *)) \
+	X(void, writebatch_put_cf, (rocksdb_writebatch_t *, rocksdb_column_family_handle_t *, \
+		const char *key, size_t, const char *value, size_t)) \
+	X(void, write, (rocksdb_t *, const rocksdb_writeoptions_t *, rocksdb_writebatch_t *, char **error)) \
+	X(rocksdb_t *, open_column_families, (const rocksdb_options_t *, const char *path, int count, \
+		const char *const *names, const rocksdb_options_t *const *of_each, \
+		rocksdb_column_family_handle_t **, char **error)) \
+	X(rocksdb_column_family_handle_t *, create_column_family, \
+		(rocksdb_t *, const rocksdb_options_t *, const char *name, char **error)) \
+	X(void, drop_column_family, (rocksdb_t *, rocksdb_column_family_handle_t *, char **error)) \
+	X(void, column_family_handle_destroy, (rocksdb_column_family_handle_t *)) \
+	X(void, flush_cf, (rocksdb_t *, const rocksdb_flushoptions_t *, rocksdb_column_family_handle_t *, \
+		char **error)) \
+	X(void, compact_range_cf, (rocksdb_t *, rocksdb_column_family_handle_t *, const char *from, size_t, \
+		const char *to, size_t)) \
+	X(const rocksdb_snapshot_t *, create_snapshot, (rocksdb_t *)) \
+	X(void, release_snapshot, (rocksdb_t *, const rocksdb_snapshot_t *)) \
+	X(rocksdb_pinnableslice_t *, get_pinned_cf, (rocksdb_t *, const rocksdb_readoptions_t *, \
+		rocksdb_column_family_handle_t *, const char *key, size_t, char **error)) \
+	X(const char *, pinnableslice_value, (const rocksdb_pinnableslice_t *, size_t *)) \
+	X(void, pinnableslice_destroy, (rocksdb_pinnableslice_t *)) \
+	X(void, close, (rocksdb_t *))
+
+#define POINTER(result, name, arguments) static result (*rocksdb_##name) arguments;
+FUNCTIONS(POINTER)
+
+/* Copies the path of the library of that name that is in the process already. It opens nothing: while the list is
+ * gone through, its lock is held, which another thread's dlopen waits for with the lock that dlopen takes here. */
+static int is_it(struct dl_phdr_info *loaded, size_t size, void *path)
+{
+	(void)size;
+	if (strstr(loaded->dlpi_name, "/librocksdb.so") == NULL)
+		return 0;
+	*(char **)path = strdup(loaded->dlpi_name);
+	return 1;
+}
+
+static int look_up(void)
+{
+	char *path = NULL;
+	dl_iterate_phdr(is_it, &path);
+	void *library = path == NULL ? NULL : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+	free(path);
+	if (library == NULL) {
+		fprintf(stderr, "RocksDB: the adapter has not opened its library\n");
+		return 1;
+	}
+#define LOOK_UP(result, name, arguments) \
+	*(void **)&rocksdb_##name = dlsym(library, "rocksdb_" #name); \
+	if (rocksdb_##name == NULL) { \
+		fprintf(stderr, "RocksDB: its library lacks rocksdb_" #name "\n"); \
+		return 1; \
+	}
+	FUNCTIONS(LOOK_UP)
+	return 0;
+}
 
 struct db {
 	rocksdb_options_t *options;
@@ -61,7 +163,7 @@ static int rocksdb_open_bare(void **out, const char *directory, uint64_t memory)
 	const char *names[] = { "default" };
 	const rocksdb_options_t *of_each[1];
 	char *error = NULL;
-	if (db == NULL)
+	if (db == NULL || look_up() != 0)
 		return 1;
 	*out = db;
 	db->options = options_of(memory);

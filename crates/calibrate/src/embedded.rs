@@ -28,7 +28,7 @@ pub fn compare(
     };
     let [mut load, mut read] = work.map(|work| Line::new(engine, version, work, LOOP));
     let mut own = Line::new(engine, version, "read, one transaction", "db_bench");
-    let db_bench = tools::program(engine, "db_bench").filter(|_| engine == "rocksdb");
+    let db_bench = (engine == "rocksdb").then(|| tools::db_bench_of(version).ok()).flatten();
     for _ in 0..count {
         let pair = pair(engine, staged, &fresh(folder)?)?;
         load.push(pair.load);

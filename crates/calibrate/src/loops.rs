@@ -56,11 +56,10 @@ struct Functions {
 unsafe extern "C" {
     static bare_sqlite: Functions;
     static bare_lmdb: Functions;
+    static bare_rocksdb: Functions;
     static bare_mongodb: Functions;
     #[cfg(berkeleydb_linked)]
     static bare_berkeleydb: Functions;
-    #[cfg(rocksdb_linked)]
-    static bare_rocksdb: Functions;
 }
 
 fn functions(engine: &str) -> Option<&'static Functions> {
@@ -69,11 +68,10 @@ fn functions(engine: &str) -> Option<&'static Functions> {
         match engine {
             "sqlite" => Some(&bare_sqlite),
             "lmdb" => Some(&bare_lmdb),
+            "rocksdb" => Some(&bare_rocksdb),
             "mongodb" => Some(&bare_mongodb),
             #[cfg(berkeleydb_linked)]
             "berkeleydb" => Some(&bare_berkeleydb),
-            #[cfg(rocksdb_linked)]
-            "rocksdb" => Some(&bare_rocksdb),
             _ => None,
         }
     }

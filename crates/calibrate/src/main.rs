@@ -99,8 +99,10 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
                 continue;
             }
         };
-        if *id == "rocksdb" && tools::program(id, "db_bench").is_none() {
-            left_out.push(format!("{id}: not calibrated with db_bench: {}", absent("db_bench")));
+        if *id == "rocksdb"
+            && let Err(why) = tools::db_bench_of(&version)
+        {
+            left_out.push(format!("{id}: not calibrated with db_bench: {why}"));
         }
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
@@ -158,11 +160,7 @@ fn ready(engine: &dyn Engine) -> Result<String, String> {
             "its header was not there when this was built; run make deps, then make calibrate";
         return Err(why.to_owned());
     }
-    servers::missing_tool(id).map_or(Ok(version), |tool| Err(absent(tool)))
-}
-
-fn absent(tool: &str) -> String {
-    format!("{tool} is not installed; run scripts/deps.sh tools")
+    servers::missing_tool(id).map_or(Ok(version), |tool| Err(tools::absent(tool)))
 }
 
 #[cfg(test)]

@@ -95,6 +95,34 @@ pub fn sysbench(
     command
 }
 
+/// RocksDB's `db_bench`, where it is of that version: another one's reads are no measure of it.
+///
+/// # Errors
+/// Why there is none.
+pub fn db_bench_of(version: &str) -> Result<PathBuf, String> {
+    let program = program("rocksdb", "db_bench").ok_or_else(|| absent("db_bench"))?;
+    let said = Command::new(&program).arg("--version").output();
+    let said = said.map_err(|error| format!("{}: {error}", program.display()))?.stdout;
+    match version_in(&String::from_utf8_lossy(&said)) {
+        Some(own) if own == version => Ok(program),
+        own => Err(format!(
+            "db_bench is of version {}, and the library of {version}; name the folder of the system's \
+             librocksdb.so in ROCKSDB_LIB_DIR to compare the two of the system",
+            own.unwrap_or("unknown")
+        )),
+    }
+}
+
+/// `db_bench version 7.8.3` gives `7.8.3`.
+fn version_in(said: &str) -> Option<&str> {
+    said.trim().strip_prefix("db_bench version ")
+}
+
+/// That a tool is not there, and what to do.
+pub fn absent(tool: &str) -> String {
+    format!("{tool} is not installed; run scripts/deps.sh tools")
+}
+
 /// `db_bench` on a database of its own making, as many keys and bytes as ours, our options: random
 /// reads, the first round of which warms the cache.
 pub fn db_bench(db_bench: &Path, dir: &Path, memory: u64, rows: usize) -> Command {

@@ -1,9 +1,11 @@
 //! An embedded key-value engine, said as one value.
 
+use std::path::PathBuf;
+
 use embermark_model::{Durability, Explained};
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
     Settings, Store, Tier, TierTable,
 };
 
@@ -21,6 +23,10 @@ pub struct Embedded<T: 'static> {
     pub availability: fn() -> Availability,
     /// The environment variable that names the folder of its library ([`Engine::library`]).
     pub library: Option<&'static str>,
+    /// Where its library comes from ([`Engine::origin`]).
+    pub origin: fn() -> Option<Origin>,
+    /// Where the system's own version is ([`Engine::system`]).
+    pub system: Option<fn() -> Result<PathBuf>>,
     /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
     /// afterwards.
     pub open: fn(&OpenOptions, &T) -> Result<Opened>,
@@ -44,6 +50,14 @@ impl<T: Sync> Engine for Embedded<T> {
 
     fn library(&self) -> Option<&'static str> {
         self.library
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        (self.origin)()
+    }
+
+    fn system(&self) -> Option<Result<PathBuf>> {
+        self.system.map(|system| system())
     }
 
     fn tier(&self, durability: Durability) -> Tier {

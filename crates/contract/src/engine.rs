@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embermark_model::result::EngineFacts;
 use embermark_model::{Durability, Explained};
@@ -29,6 +29,21 @@ pub trait Engine: Sync {
     /// server, so that a process has another version of it. `None` where it is linked into this
     /// program.
     fn library(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Where what it runs comes from. `None` where that is nothing, or it cannot run here.
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+
+    /// Where the system's own version is, as the variable of [`library`](Self::library) names it, of an
+    /// engine that runs a release of its own where one was fetched: what the configuration
+    /// `ENGINE-system` runs. `None` of an engine that has no such choice.
+    ///
+    /// # Errors
+    /// Unavailable, when the system has none.
+    fn system(&self) -> Option<Result<PathBuf>> {
         None
     }
 
@@ -112,6 +127,7 @@ impl Info {
             data_model: self.family.to_string(),
             licence: self.licence.to_owned(),
             configuration: None,
+            engine_library: None,
         }
     }
 }
@@ -176,6 +192,40 @@ pub enum Availability {
         /// The command that gets it.
         remedy: String,
     },
+}
+
+/// Where what an engine runs comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is part of this program.
+    CompiledIn,
+    /// A release that was fetched, at this path.
+    Fetched(PathBuf),
+    /// The system has it, at this path.
+    System(PathBuf),
+    /// This environment variable names it, at this path.
+    Named(&'static str, PathBuf),
+}
+
+impl Origin {
+    /// Its library or program, if it is a file of its own.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::CompiledIn => None,
+            Self::Fetched(path) | Self::System(path) | Self::Named(_, path) => Some(path),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::CompiledIn => "compiled in",
+            Self::Fetched(_) => "fetched",
+            Self::System(_) => "system",
+            Self::Named(variable, _) => variable,
+        })
+    }
 }
 
 /// Where and how a database is to be opened.

@@ -2,6 +2,7 @@
 
 mod each;
 mod indexed;
+pub mod mirror;
 mod overlay;
 
 use std::ops::{Bound, ControlFlow};
@@ -148,6 +149,11 @@ pub trait KvStore: Lifecycle {
     /// # Errors
     /// When the engine reports one, or those of `work`.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()>;
+
+    /// The second copy of its tables in columns, where it keeps one.
+    fn mirror(&mut self) -> Option<&mut dyn mirror::Mirror> {
+        None
+    }
 }
 
 impl dyn KvStore + '_ {
@@ -174,7 +180,10 @@ impl dyn KvStore + '_ {
 }
 
 /// Copies the value of a key, valid in its scope alone, into `copy`; whether it is there.
-fn copy_value(
+///
+/// # Errors
+/// When the engine reports one.
+pub fn copy_value(
     store: &mut dyn KvStore,
     scope: Scope,
     (table, key): (Table, &[u8]),

@@ -21,7 +21,7 @@ mod tier;
 pub use checked::Checked;
 pub use client::ClientOpener;
 pub use embedded::Embedded;
-pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
+pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
 pub use node::{NodeClient, none as no_node_client};
 pub use reopen::{Meanwhile, Reopener};

@@ -160,6 +160,9 @@ pub trait SqlStore: Lifecycle {
         Ok(None)
     }
 
+    /// Told that another client has changed the data, where an engine has to know.
+    fn data_changed(&mut self) {}
+
     /// Says what the next statements will be. Outside the clock.
     fn expect(&mut self, _step: QueryKind) -> Result<()> {
         Ok(())
@@ -193,15 +196,6 @@ impl dyn SqlStore + '_ {
     }
 }
 
-/// JSON documents in an engine's binary form.
-#[derive(Clone, Copy, Debug)]
-pub struct BinaryJson {
-    /// The type of their column.
-    pub type_name: &'static str,
-    /// Makes one of a text parameter, whose place it is given.
-    pub of_text: fn(&str) -> String,
-}
-
 /// How an engine writes what SQL leaves open. A default is standard SQL where there is one.
 pub trait Dialect: Sync {
     /// The name of a type.
@@ -224,6 +218,25 @@ pub trait Dialect: Sync {
     /// The place of parameter `n`, counted from 1.
     fn placeholder(&self, n: usize) -> String;
 
+    /// How many bytes texts and bytes have at most in columns of [`type_name`](Self::type_name): longer
+    /// ones are refused. `None` where they are as long as need be.
+    fn longest(&self) -> Option<usize> {
+        None
+    }
+
+    /// The type of a column of texts, or bytes, of which the longest is known, in bytes. What an engine
+    /// says of one that it can neither order nor group stands with its dialect. `None`, the default:
+    /// [`type_name`](Self::type_name).
+    fn sized(&self, _of: SqlType, _longest: usize) -> Option<String> {
+        None
+    }
+
+    /// The type of a column of texts that are documents, longer than a page perhaps, and are read and
+    /// written whole.
+    fn long_text(&self) -> &'static str {
+        self.type_name(SqlType::Text)
+    }
+
     /// The name of the type of a column that stands in the key or in an index. An engine may limit
     /// the length of texts and bytes there, and refuses what is longer.
     fn indexed_type(&self, of: SqlType) -> &'static str {
@@ -237,8 +250,13 @@ pub trait Dialect: Sync {
     }
 
     /// The type of a column of JSON documents in the engine's binary form, if it has one.
-    fn binary_json(&self) -> Option<BinaryJson> {
+    fn binary_json(&self) -> Option<&'static str> {
         None
+    }
+
+    /// A document in that form, of a text parameter, whose place it is given.
+    fn binary_json_of(&self, text: &str) -> String {
+        text.to_owned()
     }
 
     /// The number in a field of a column of JSON documents, of either form, as a double; NULL where
@@ -275,17 +293,44 @@ pub trait Dialect: Sync {
                     None if table.key.contains(name) => self.indexed_type(*of),
                     None => self.type_name(*of),
                 };
-                let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
-                format!("{name} {of}{not_null}")
+                let of = match nullable {
+                    Nullable::Yes => (*of).to_owned(),
+                    Nullable::No => self.not_null(of),
+                };
+                format!("{} {of}", self.column(name))
             })
             .collect();
-        let (name, columns) = (table.name, columns.join(", "));
-        let key = match table.key {
+        let (name, columns) = (self.table(table.name), columns.join(", "));
+        let key: Vec<String> = table.key.iter().map(|name| self.column(name)).collect();
+        let key = match &key[..] {
             [] => String::new(),
             key => format!(", PRIMARY KEY ({})", key.join(", ")),
         };
         let (create, options) = self.around_table(table);
         format!("{create} {name} ({columns}{key}){options}")
+    }
+
+    /// The statement that removes a table, where it is there.
+    fn drop_table(&self, name: &str) -> String {
+        format!("DROP TABLE IF EXISTS {}", self.table(name))
+    }
+
+    /// The statement that inserts so many rows. Parameters: the columns of each, row after row.
+    fn insert_rows(&self, table: &str, columns: &[&str], rows: usize) -> String {
+        let width = columns.len();
+        let row = |row: usize| {
+            let places = (1..=width).map(|n| self.placeholder(row * width + n));
+            format!("({})", places.collect::<Vec<_>>().join(", "))
+        };
+        let names: Vec<String> = columns.iter().map(|name| self.column(name)).collect();
+        let rows: Vec<String> = (0..rows).map(row).collect();
+        let (table, names, rows) = (self.table(table), names.join(", "), rows.join(", "));
+        format!("INSERT INTO {table} ({names}) VALUES {rows}")
+    }
+
+    /// A type, in the engine's words, of a column in which no NULL may stand.
+    fn not_null(&self, of: &str) -> String {
+        format!("{of} NOT NULL")
     }
 
     /// The words before a table's name in the statement that creates it, and those after its columns.
@@ -304,6 +349,26 @@ pub trait Dialect: Sync {
         format!("{dividend} / {divisor}")
     }
 
+    /// What integer division leaves, with the sign of the dividend.
+    fn remainder(&self, dividend: &str, divisor: &str) -> String {
+        format!("{dividend} % {divisor}")
+    }
+
+    /// The mean of a column of integers, with its fraction.
+    fn mean(&self, column: &str) -> String {
+        format!("AVG({column})")
+    }
+
+    /// What ends a query that gives so many rows at most: a number, or the place of a parameter.
+    fn limit(&self, rows: &str) -> String {
+        format!("LIMIT {rows}")
+    }
+
+    /// The query of an expression's value, of no table.
+    fn value(&self, expression: &str) -> String {
+        format!("SELECT {expression}")
+    }
+
     /// Sample standard deviation of a column, if the engine has it.
     fn sample_deviation(&self, column: &str) -> Option<String> {
         Some(format!("STDDEV_SAMP({column})"))
@@ -316,6 +381,11 @@ pub trait Dialect: Sync {
 
     /// How a statement names a table.
     fn table(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    /// How a statement names a column, or gives one of a result its name.
+    fn column(&self, name: &str) -> String {
         name.to_owned()
     }
 

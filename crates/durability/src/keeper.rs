@@ -62,8 +62,12 @@ pub(crate) fn keep() -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut worker = Command::new(env::current_exe()?);
-    let mut worker =
-        worker.args(env::args_os().skip(1)).env(KEEPER, getpid().to_string()).spawn()?;
+    worker.args(env::args_os().skip(1)).env(KEEPER, getpid().to_string());
+    // What is blocked is inherited, and a server that is to stop by SIGTERM would never see it.
+    let unblocked = move || signals.thread_unblock().map_err(io::Error::from);
+    // SAFETY: between fork and exec only async-signal-safe things may happen: it is one system call.
+    unsafe { worker.pre_exec(unblocked) };
+    let mut worker = worker.spawn()?;
     let pid = Pid::from_raw(worker.id().cast_signed());
     let status = loop {
         if signals.wait()? == Signal::SIGTERM {

@@ -38,7 +38,8 @@ pub(crate) fn look(
             }
             Ok(Event::Found(found)) => {
                 let Judged { verdict, client, last } = oracle::judge(plan, &found, promised);
-                return Ok(Looked { verdict, client, last, open_ns, message: None });
+                let message = found.differs.filter(|_| verdict == Verdict::CopiesDiffer);
+                return Ok(Looked { verdict, client, last, open_ns, message });
             }
             Ok(Event::Failed { doing: Doing::Read, message }) => {
                 break (Verdict::CorruptRow, message);

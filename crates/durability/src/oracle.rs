@@ -15,6 +15,9 @@ pub struct Found {
     /// By key the commit that a row says it is of, or `None` where the row is not one that the commit
     /// wrote.
     pub rows: BTreeMap<Key, Option<u64>>,
+    /// What the store's second copy of the rows has otherwise, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs: Option<String>,
 }
 
 /// What was promised to a client, and how far its work had come.
@@ -52,7 +55,8 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
         .map(|(client, promised)| {
             let rows = found.rows.range(keys(client));
             let rows = rows.map(|(key, commit)| (*key, *commit)).collect();
-            judge_one(plan, client, &Found { table: found.table, rows }, *promised)
+            let found = Found { table: found.table, rows, differs: None };
+            judge_one(plan, client, &found, *promised)
         })
         .collect();
     let mut judged = Judged { verdict: Verdict::Holds, client: 0, last: None };
@@ -60,6 +64,9 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
         if *verdict > judged.verdict {
             (judged.verdict, judged.client) = (*verdict, client);
         }
+    }
+    if found.differs.is_some() && judged.verdict < Verdict::CopiesDiffer {
+        (judged.verdict, judged.client) = (Verdict::CopiesDiffer, 0);
     }
     let ours = |key: &Key| (0..).zip(promised).any(|(client, _)| keys(client).contains(key));
     if !found.rows.keys().all(ours) {

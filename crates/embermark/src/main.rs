@@ -4,20 +4,25 @@ mod commands;
 mod error;
 mod plan;
 
+use std::env::consts;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use embermark_engines::engine_library::{self, Described};
 use embermark_engines::registry;
 
+use crate::error::Failure;
 use commands::{
-    advise, compare, data, durability, engines, init, record, report, run, verify, workloads,
+    advise, compare, completions, data, doctor, durability, engines, init, record, report, run,
+    verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
 ///
 /// Measures databases on the machine it runs on, at equal durability, with every answer checked.
 #[derive(Parser)]
-#[command(name = "embermark", version, max_term_width = 100)]
+#[command(name = "embermark", version, long_version = built(), max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -27,6 +32,8 @@ struct Cli {
 enum Command {
     /// Measure engines on workloads; with no arguments the embedded engines at small scales
     Run(Box<run::RunArgs>),
+    /// Say what this device is, and what would disturb a measurement on it
+    Doctor(doctor::DoctorArgs),
     /// List the engines: what they are, whether they are here, how durable each can be
     Engines(engines::EnginesArgs),
     /// Look at your rows and propose a workload file for them
@@ -48,20 +55,48 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Say which engines fit a need, from results
     Advise(advise::AdviseArgs),
+    /// Print what completes commands and options in a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page of embermark or of one of its commands, in troff
+    Man(completions::ManArgs),
     /// Run one cell, as told on standard input
     #[command(hide = true)]
     Worker,
     /// Do the commits of a durability experiment, as told on standard input
     #[command(hide = true)]
-    DurabilityWorker,
+    DurabilityWorker {
+        /// The library of its engine
+        #[arg(long)]
+        engine_library: Option<PathBuf>,
+    },
     /// Take part in a cell beside its worker, as told on standard input
     #[command(hide = true)]
     Companion,
 }
 
+/// The version, and what is built in.
+fn built() -> String {
+    let ids: Vec<&str> = registry::ENGINES.iter().map(|engine| engine.info().id).collect();
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    format!(
+        "{}\nbuilt for {} {} ({profile})\nengines built in: {}",
+        env!("CARGO_PKG_VERSION"),
+        consts::OS,
+        consts::ARCH,
+        ids.join(", ")
+    )
+}
+
+/// Opens the library of an engine in this process.
+fn opened(path: &Path) -> Result<(), Failure> {
+    let added = Described::of(path).and_then(engine_library::add);
+    added.map(drop).map_err(Failure::usage)
+}
+
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(*args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
         Command::Init(args) => init::init(args),
         Command::Workloads(args) => workloads::list(&args),
@@ -72,8 +107,13 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
+        Command::Completions(args) => completions::completions(&args, Cli::command()),
+        Command::Man(args) => completions::man(&args, Cli::command()),
         Command::Worker => return embermark_harness::worker_main(),
-        Command::DurabilityWorker => return embermark_durability::worker_main(registry::ENGINES),
+        Command::DurabilityWorker { engine_library } => {
+            let opened = engine_library.map_or(Ok(()), |path| opened(&path));
+            opened.map(|()| embermark_durability::worker_main(registry::all()))
+        }
         Command::Companion => return embermark_harness::companion_main(),
     };
     done.unwrap_or_else(|failure| {

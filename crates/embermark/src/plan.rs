@@ -17,10 +17,12 @@ use serde_json::{Map, Value, json};
 use crate::error::Failure;
 
 mod configurations;
+mod engine_libraries;
 mod files;
 mod memory;
 
 pub use configurations::{columns, configurations, parsed};
+pub use engine_libraries::{engine_libraries, ids_or};
 use files::Chosen;
 pub use files::{of_plan, shipped};
 use memory::memory;
@@ -46,6 +48,11 @@ pub struct PlanArgs {
     #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
     #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,
+
+    /// A shared library that is an engine (docs/engine-library.md), to be named among --engines by its id.
+    /// Once for each
+    #[arg(long, value_name = "PATH")]
+    pub engine_library: Vec<PathBuf>,
 
     /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
     /// [default: the workload's own, see `embermark workloads`; full with --data]
@@ -191,6 +198,7 @@ impl PlanArgs {
 
     /// The plan these arguments mean, every name checked.
     pub fn plan(self) -> Result<Plan, Failure> {
+        let libraries = engine_libraries(&self.engine_library)?;
         // A file is used whole; every workload has scales of its own for rows that are made.
         let whole = self.data.is_some() && self.scales_until.is_none();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
@@ -249,6 +257,7 @@ impl PlanArgs {
             workload_files: files,
             engines: columns(&words, &configurations)?,
             configurations,
+            engine_libraries: libraries,
             scales,
             budget_ms: budget.transpose()?,
             durabilities: unique(

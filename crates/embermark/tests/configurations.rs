@@ -6,10 +6,11 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 
 use common::{Place, is_here};
+use embermark_engines::{Origin, registry};
 use embermark_model::Status;
+use embermark_model::result::Cell;
 
 const RUN: [&str; 15] = [
     "run",
@@ -50,9 +51,8 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
     assert_eq!(columns, ["sqlite", "sqlite-defaults", "fast"]);
     assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
     let [sqlite, defaults, fast] = &result.cells[..] else { panic!("{columns:?}") };
-    let setting = |cell: &embermark_model::result::Cell, name: &str| {
-        cell.trials[0].settings.get(name).cloned().unwrap_or_default()
-    };
+    let setting =
+        |cell: &Cell, name: &str| cell.trials[0].settings.get(name).cloned().unwrap_or_default();
     assert_eq!((&*setting(fast, "synchronous"), &*setting(sqlite, "synchronous")), ("0", "2"));
     assert_eq!(setting(fast, "cache_size"), "-4000");
     assert_eq!(setting(fast, "journal_mode"), "wal", "what it does not set is the tier's");
@@ -211,22 +211,45 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     assert!(shown.contains("f†§ (own)") && shown.contains("fast§"), "{shown}");
 }
 
-/// The folder of a library that is a package of the system.
-fn packaged(file: &str) -> Option<PathBuf> {
-    let folders = ["x86_64", "aarch64"].map(|cpu| format!("/usr/lib/{cpu}-linux-gnu"));
-    folders.map(PathBuf::from).into_iter().find(|folder| folder.join(file).exists())
+#[test]
+fn the_version_of_the_system_is_a_column_beside_the_release_that_was_fetched() {
+    let place = Place::new();
+    let engines = ["rocksdb", "wiredtiger", "postgres", "mariadb"];
+    for engine in engines.into_iter().filter(|engine| is_here(engine)) {
+        let (column, found) = (format!("{engine}-system"), registry::find(engine).unwrap());
+        let both = format!("{engine},{column}");
+        let ran = place.embermark(&[&RUN[..12], &["--engines", &both, "--out", engine]].concat());
+        let folder = match found.system().unwrap() {
+            Ok(folder) => folder.display().to_string(),
+            Err(none) => {
+                ran.with(2).saying(&[&format!("'{column}': {none}"), "apt-get install"]);
+                continue;
+            }
+        };
+        ran.with(0);
+        let result = place.result(engine);
+        let [own, system] = &result.cells[..] else { panic!("two columns") };
+        assert_eq!((own.status, system.status), (Status::Ok, Status::Ok), "{engine}");
+        let of = |cell: &Cell| cell.trials[0].settings.get("library").cloned();
+        assert_eq!((of(own), of(system)), (None, Some(folder)), "{engine}");
+        if matches!(found.origin(), Some(Origin::Fetched(_))) {
+            assert_ne!(own.trials[0].version, system.trials[0].version, "{engine}");
+        }
+    }
+    let words = ["run", "sensors", "--engines", "memory-system", "--out", "out"];
+    place.embermark(&words).with(2).saying(&["memory has no version of the system"]);
 }
 
 #[test]
 fn another_library_is_a_column_of_every_report_and_compares() {
-    let (file, place) = ("librocksdb.so", Place::new());
-    let Some(folder) = packaged(file).filter(|_| is_here("rocksdb")) else {
-        embermark_skips::skipped("librocksdb-dev", "no librocksdb.so lies where Debian puts it");
+    let place = Place::new();
+    if !is_here("rocksdb") {
         return;
-    };
+    }
+    let origin = registry::find("rocksdb").unwrap().origin().unwrap();
     for name in ["old", "new"] {
         fs::create_dir(place.path(name)).unwrap();
-        symlink(folder.join(file), place.path(name).join(file)).unwrap();
+        symlink(origin.path().unwrap(), place.path(name).join("librocksdb.so")).unwrap();
     }
     let run = |library: &str, out: &str| {
         let own = format!("own=rocksdb:library={library}");

@@ -65,7 +65,7 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
 }
 
 /// The engines that run in processes of their own.
-const SERVERS: [&str; 5] = ["postgres", "mariadb", "mongodb", "influxdb", "harperdb"];
+const SERVERS: [&str; 6] = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb"];
 
 /// A run of one engine that goes on for long enough to be disturbed, and its worker in the middle
 /// of its turn: a server engine's server runs. `None` where the engine is not here.

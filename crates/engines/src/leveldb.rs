@@ -14,8 +14,8 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::log_files::log_files;
-use crate::lsm::{self, Reads, To, Value};
+use crate::log_files::{holds, log_files};
+use crate::lsm::{Reads, To, Value};
 use crate::settings::SWITCH;
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
@@ -55,6 +55,8 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     tiers: TIERS,
     availability: api::availability,
     library: Some(api::VARIABLE),
+    origin: api::origin,
+    system: None,
     open,
     settings: SETTINGS,
     explained: &[],
@@ -183,7 +185,7 @@ impl Lifecycle for Client {
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         let buffer = opened(&self.db)?.own.options.write_buffer;
-        lsm::holds(ID, buffer as u64, bytes, "write_buffer_size")
+        holds(ID, buffer as u64, bytes, "write_buffer_size")
     }
 
     fn log_bytes(&mut self) -> Result<u64> {

@@ -5,20 +5,25 @@
 mod clients;
 
 #[cfg(any(
+    feature = "sqlite",
     feature = "duckdb",
+    feature = "firebird",
+    feature = "berkeleydb",
     feature = "leveldb",
     feature = "rocksdb",
-    feature = "postgres",
-    feature = "mariadb",
-    feature = "influxdb",
-    feature = "mongodb",
-    feature = "harperdb"
+    feature = "wiredtiger",
+    feature = "zen",
+    feature = "server"
 ))]
 mod deps;
+#[cfg(feature = "engine-library")]
+pub mod engine_library;
 #[cfg(any(
     feature = "duckdb",
+    feature = "firebird",
     feature = "leveldb",
     feature = "rocksdb",
+    feature = "wiredtiger",
     feature = "zen",
     feature = "postgres",
     feature = "mariadb",
@@ -29,8 +34,10 @@ mod library;
     feature = "sqlite",
     feature = "duckdb",
     feature = "berkeleydb",
+    feature = "fjall",
     feature = "leveldb",
-    feature = "rocksdb"
+    feature = "rocksdb",
+    feature = "valkey"
 ))]
 mod log_files;
 pub mod network;
@@ -44,10 +51,16 @@ pub mod registry;
 mod berkeleydb;
 #[cfg(feature = "duckdb")]
 mod duckdb;
+#[cfg(feature = "firebird")]
+mod firebird;
+#[cfg(feature = "fjall")]
+mod fjall;
 #[cfg(feature = "harperdb")]
 mod harperdb;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "hybrid")]
+mod hybrid;
 #[cfg(feature = "influxdb")]
 mod influxdb;
 #[cfg(feature = "leveldb")]
@@ -70,10 +83,19 @@ mod redb;
 mod rocksdb;
 #[cfg(feature = "server")]
 mod server;
-#[cfg(any(feature = "sqlite", feature = "duckdb", feature = "postgres", feature = "mariadb"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "duckdb",
+    feature = "firebird",
+    feature = "postgres",
+    feature = "mariadb",
+    feature = "engine-library"
+))]
 mod sql_driver;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "valkey")]
+mod valkey;
 #[cfg(feature = "wiredtiger")]
 mod wiredtiger;
 #[cfg(feature = "zen")]
@@ -85,6 +107,6 @@ pub use program::on_search_path;
 pub use embermark_contract::{
     Availability, Checked, ClientOpener, DataModel, EFFECTIVE_DURABILITY, Embedded, Engine,
     EngineError, Info, Join, Kind, Lifecycle, Link, Misfit, NodeClient, OWN_DURABILITY,
-    OpenOptions, Opened, Reopener, Result, Scope, Setting, Settings, Store, Takes, Tier,
+    OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting, Settings, Store, Takes, Tier,
     TierSetting, TierTable, as_set, document, kv, no_node_client, row, series, settings, sql,
 };

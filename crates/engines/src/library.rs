@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use libloading::Library;
 
-use crate::{Availability, EngineError};
+use crate::{Availability, EngineError, Origin};
 
 /// An engine's library with what is made of it, opened once in a process, when it is first asked
 /// for.
@@ -19,17 +19,17 @@ pub(crate) struct Loaded<T: 'static> {
     engine: &'static str,
     /// What gets the library.
     remedy: &'static str,
-    load: fn() -> Result<T, String>,
-    found: OnceLock<Result<T, String>>,
+    load: fn() -> Result<(T, PathBuf), String>,
+    found: OnceLock<Result<(T, PathBuf), String>>,
 }
 
 #[allow(dead_code, reason = "as above")]
 impl<T> Loaded<T> {
-    /// What `load` gives, which says for a person why there is none.
+    /// What `load` gives, with the library's path; it says for a person why there is none.
     pub const fn new(
         engine: &'static str,
         remedy: &'static str,
-        load: fn() -> Result<T, String>,
+        load: fn() -> Result<(T, PathBuf), String>,
     ) -> Self {
         Self { engine, remedy, load, found: OnceLock::new() }
     }
@@ -37,13 +37,19 @@ impl<T> Loaded<T> {
     /// The library.
     pub fn get(&'static self) -> crate::Result<&'static T> {
         let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
-        self.found.get_or_init(self.load).as_ref().map_err(unavailable)
+        self.found.get_or_init(self.load).as_ref().map(|(made, _)| made).map_err(unavailable)
+    }
+
+    /// Where the engine's library comes from, which that variable may name.
+    pub fn origin(&'static self, variable: &'static str) -> Option<Origin> {
+        let (_, path) = self.found.get_or_init(self.load).as_ref().ok()?;
+        Some(crate::deps::origin(self.engine, path.clone(), Some(variable)))
     }
 
     /// Whether an engine can run that needs nothing else, by the version that it tells.
     pub fn availability(&'static self, version: impl FnOnce(&T) -> String) -> Availability {
         let found = self.found.get_or_init(self.load).as_ref();
-        let version = found.map_or_else(|_| String::new(), version);
+        let version = found.map_or_else(|_| String::new(), |(made, _)| version(made));
         self.beside(Availability::Ready { version })
     }
 
@@ -70,12 +76,17 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Opens the first one that can be: of each folder the newest.
-    pub fn open(&self) -> Result<&'static Library, String> {
+    /// Opens the first one that can be, of each folder the newest, and tells where it is.
+    pub fn open(&self) -> Result<(&'static Library, PathBuf), String> {
         self.open_from(env::var_os(self.variable).as_deref().map(Path::new))
     }
 
-    fn open_from(&self, named: Option<&Path>) -> Result<&'static Library, String> {
+    /// The folder of the system that has one.
+    pub fn system(&self) -> Option<PathBuf> {
+        system_folders().into_iter().find(|folder| !self.below(folder).is_empty())
+    }
+
+    fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
         let mut paths: Vec<PathBuf> = match named {
             Some(folder) => self.below(folder),
             None => {
@@ -92,9 +103,9 @@ impl Search<'_> {
             None => paths.push(self.file.into()),
         }
         let mut why = String::new();
-        for path in &paths {
-            match open(path) {
-                Ok(library) => return Ok(Box::leak(Box::new(library))),
+        for path in paths {
+            match open(&path) {
+                Ok(library) => return Ok((Box::leak(Box::new(library)), path)),
                 Err(error) => why = format!("{}: {error}", path.display()),
             }
         }

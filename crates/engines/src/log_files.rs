@@ -22,6 +22,20 @@ pub(crate) fn log_files(
         .map_err(|error| EngineError::file(engine, "read the log in", folder, error))
 }
 
+/// Whether a write buffer of that many bytes takes in `bytes` of keys and values, with what an entry
+/// takes beside them, before it is written to a table: until then all of it is in the log.
+#[allow(dead_code, reason = "used by log-structured engines; a build may have none")]
+pub(crate) fn holds(engine: &'static str, buffer: u64, bytes: u64, setting: &str) -> Result<()> {
+    if bytes.saturating_mul(2) <= buffer {
+        return Ok(());
+    }
+    let what = format!(
+        "a log of {bytes} bytes of rows: it holds what the write buffer does, {buffer} bytes in all; \
+         give more --memory, or a configuration with a larger {setting}"
+    );
+    Err(EngineError::unsupported(engine, what))
+}
+
 fn size(folder: &Path, is_log: impl Fn(&str) -> bool) -> io::Result<u64> {
     const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
     let mut bytes = 0;

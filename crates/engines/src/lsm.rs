@@ -183,19 +183,6 @@ impl<X> Db<X> {
     }
 }
 
-/// Whether a write buffer of that many bytes takes in `bytes` of keys and values, with what an entry
-/// takes beside them, before it is written to a table: until then all of it is in the log.
-pub(crate) fn holds(engine: &'static str, buffer: u64, bytes: u64, setting: &str) -> Result<()> {
-    if bytes.saturating_mul(2) <= buffer {
-        return Ok(());
-    }
-    let what = format!(
-        "a log of {bytes} bytes of rows: it holds what the write buffer does, {buffer} bytes in all; \
-         give more --memory, or a configuration with a larger {setting}"
-    );
-    Err(EngineError::unsupported(engine, what))
-}
-
 /// Options to read with.
 pub(crate) struct Reads(pub Owned);
 

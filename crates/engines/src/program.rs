@@ -69,7 +69,8 @@ impl Search {
         self.find_from(self.named().as_deref(), programs)
     }
 
-    fn find_from<const N: usize>(
+    /// The same, where the variable is set to that or is not set.
+    pub fn find_from<const N: usize>(
         &self,
         named: Option<&Path>,
         programs: [&str; N],

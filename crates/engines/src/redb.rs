@@ -16,7 +16,7 @@ use crate::kv::{
 use crate::per_table::PerTable;
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
 };
 
 const ID: &str = "redb";
@@ -52,6 +52,8 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     library: None,
+    origin: || Some(Origin::CompiledIn),
+    system: None,
     open,
     settings: SETTINGS,
     explained: &[],

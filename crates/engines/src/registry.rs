@@ -1,4 +1,6 @@
-//! Every engine this build knows: one line each.
+//! Every engine this build knows: one line each; and those of libraries that were added to them.
+
+use std::sync::{PoisonError, RwLock};
 
 use embermark_model::choice::{self, UnknownName};
 
@@ -10,6 +12,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::sqlite::Sqlite,
     #[cfg(feature = "duckdb")]
     &crate::duckdb::DuckDb,
+    #[cfg(feature = "firebird")]
+    &crate::firebird::Firebird,
     #[cfg(feature = "berkeleydb")]
     &crate::berkeleydb::ENGINE,
     #[cfg(feature = "lmdb")]
@@ -18,10 +22,16 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::leveldb::ENGINE,
     #[cfg(feature = "rocksdb")]
     &crate::rocksdb::ENGINE,
+    #[cfg(feature = "fjall")]
+    &crate::fjall::ENGINE,
     #[cfg(feature = "redb")]
     &crate::redb::ENGINE,
     #[cfg(feature = "wiredtiger")]
     &crate::wiredtiger::ENGINE,
+    #[cfg(feature = "hybrid")]
+    &crate::hybrid::OVER_LMDB,
+    #[cfg(feature = "hybrid")]
+    &crate::hybrid::OVER_BERKELEY_DB,
     #[cfg(feature = "zen")]
     &crate::zen::Zen,
     #[cfg(feature = "postgres")]
@@ -30,6 +40,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::mariadb::MariaDb,
     #[cfg(feature = "mongodb")]
     crate::mongodb::ENGINE,
+    #[cfg(feature = "valkey")]
+    crate::valkey::ENGINE,
     #[cfg(feature = "influxdb")]
     crate::influxdb::ENGINE,
     #[cfg(feature = "harperdb")]
@@ -38,16 +50,30 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::null::Null,
 ];
 
+/// [`ENGINES`], and behind them what was appended.
+static KNOWN: RwLock<&[&dyn Engine]> = RwLock::new(ENGINES);
+
+/// Every engine that this process knows: those of this build, and behind them those of
+/// [libraries](crate::engine_library) that were added.
+pub fn all() -> &'static [&'static dyn Engine] {
+    *KNOWN.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds an engine, whose id no other has.
+#[cfg(feature = "engine-library")]
+pub(crate) fn append(engine: &'static dyn Engine) {
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    // The shorter list may be in use for as long as the process lives.
+    *known = [*known, &[engine]].concat().leak();
+}
+
 /// The engine of that id.
 ///
 /// # Errors
 /// When there is none; the error names the nearest and all valid ids.
 pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
-    ENGINES
-        .iter()
-        .find(|engine| engine.info().id == id)
-        .copied()
-        .ok_or_else(|| choice::unknown("engine", id, ENGINES.iter().map(|e| e.info().id)))
+    let found = all().iter().find(|engine| engine.info().id == id).copied();
+    found.ok_or_else(|| choice::unknown("engine", id, all().iter().map(|e| e.info().id)))
 }
 
 /// Words of `--engines` that stand for several.
@@ -61,7 +87,7 @@ pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
 pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     let chosen = |wanted: &[Kind]| {
         let of_kind = |e: &&&dyn Engine| wanted.contains(&e.info().kind) && e.info().id != "null";
-        ENGINES.iter().filter(of_kind).copied().collect()
+        all().iter().filter(of_kind).copied().collect()
     };
     Ok(match word {
         "all" => chosen(&[Kind::Embedded, Kind::Server, Kind::Reference]),

@@ -5,7 +5,7 @@
 
 #[allow(dead_code, reason = "each engine needs its part of it")]
 pub(crate) mod misfit;
-#[cfg(any(feature = "duckdb", feature = "postgres"))]
+#[cfg(any(feature = "duckdb", feature = "firebird", feature = "postgres"))]
 pub(crate) mod times;
 
 use crate::clients::again_if;
@@ -41,14 +41,16 @@ impl Stopped {
 
 /// A connection, by its engine's own client library.
 pub(crate) trait Driver: Sized + 'static {
-    /// The engine, for errors.
-    const NAME: &'static str;
-
-    /// [`SqlStore::bulk_sorted`].
-    const BULK_SORTED: bool = false;
-
     /// A prepared statement. Dropped before the connection.
     type Prepared;
+
+    /// The engine, for errors.
+    fn name(&self) -> &'static str;
+
+    /// [`SqlStore::bulk_sorted`].
+    fn bulk_sorted(&self) -> bool {
+        false
+    }
 
     fn dialect(&self) -> &'static dyn Dialect;
 
@@ -88,8 +90,11 @@ pub(crate) trait Driver: Sized + 'static {
 
     /// [`SqlStore::load_csv`]. After an error a transaction that it has begun is undone.
     fn load_csv(&mut self, _: &TableDef, _: &CsvFile<'_>) -> Result<u64> {
-        Err(EngineError::unsupported(Self::NAME, "to load a CSV file by itself"))
+        Err(EngineError::unsupported(self.name(), "to load a CSV file by itself"))
     }
+
+    /// [`SqlStore::data_changed`].
+    fn data_changed(&mut self) {}
 
     /// [`SqlStore::expect`].
     fn expect(&mut self, _: QueryKind) -> Result<()> {
@@ -125,12 +130,12 @@ pub(crate) trait Driver: Sized + 'static {
 
     /// [`Lifecycle::suspend_checkpoints`].
     fn suspend_checkpoints(&mut self, _bytes: u64) -> Result<()> {
-        Err(EngineError::unsupported(Self::NAME, "to keep every change in a log"))
+        Err(EngineError::unsupported(self.name(), "to keep every change in a log"))
     }
 
     /// [`Lifecycle::log_bytes`].
     fn log_bytes(&mut self) -> Result<u64> {
-        Err(EngineError::unsupported(Self::NAME, "the size of a log of its own"))
+        Err(EngineError::unsupported(self.name(), "the size of a log of its own"))
     }
 
     /// [`Lifecycle::check`].
@@ -165,7 +170,11 @@ impl<D: Driver> Connected<D> {
     /// Refuses what has to be outside of a transaction.
     fn apart(&self, doing: &str) -> Result<()> {
         let why = "a transaction is open; end it first";
-        if self.in_transaction { Err(EngineError::failed(D::NAME, doing, why)) } else { Ok(()) }
+        if self.in_transaction {
+            Err(EngineError::failed(self.driver.name(), doing, why))
+        } else {
+            Ok(())
+        }
     }
 
     #[cold]
@@ -186,7 +195,7 @@ impl<D: Driver> Connected<D> {
         let alone = !*in_transaction;
         let Some(prepared) = prepared.get_mut(number) else {
             let doing = format!("run statement {number}");
-            return Err(EngineError::failed(D::NAME, doing, "it was never prepared"));
+            return Err(EngineError::failed(driver.name(), doing, "it was never prepared"));
         };
         let refused = |stopped: &Stopped| alone && matches!(stopped, Stopped::Conflict(_));
         let run = || driver.run(prepared, params, visit.as_deref_mut());
@@ -310,7 +319,7 @@ impl<D: Driver> SqlStore for Connected<D> {
     }
 
     fn bulk_sorted(&self) -> bool {
-        D::BULK_SORTED
+        self.driver.bulk_sorted()
     }
 
     fn loads_csv(&self) -> bool {
@@ -324,6 +333,10 @@ impl<D: Driver> SqlStore for Connected<D> {
             self.undo();
         }
         done
+    }
+
+    fn data_changed(&mut self) {
+        self.driver.data_changed();
     }
 
     fn expect(&mut self, step: QueryKind) -> Result<()> {

@@ -1,12 +1,16 @@
 //! What is said where an engine's C library was not there to be linked: in place of its `store`.
 
 use super::{ID, REMEDY};
-use crate::{Availability, EngineError, OpenOptions, Opened, Result};
+use crate::{Availability, EngineError, OpenOptions, Opened, Origin, Result};
 
 const WHY: &str = "built without the headers of its library";
 
 pub(super) fn availability() -> Availability {
     Availability::Missing { why: WHY.to_owned(), remedy: REMEDY.to_owned() }
+}
+
+pub(super) fn origin() -> Option<Origin> {
+    None
 }
 
 pub(super) fn open<T>(_: &OpenOptions, _: &T) -> Result<Opened> {

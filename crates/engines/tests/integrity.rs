@@ -19,10 +19,11 @@ mod rows;
 use rows::{ROWS, add, fill, read};
 
 /// Engines without a check that a client can reach.
-const WITHOUT: [&str; 6] = ["duckdb", "zen", "influxdb", "harperdb", "memory", "null"];
+const WITHOUT: [&str; 7] = ["duckdb", "fjall", "zen", "influxdb", "harperdb", "memory", "null"];
 
 /// Engines whose pages have no checksums: what is wrong within a value cannot be seen.
-const WITHOUT_CHECKSUMS: [&str; 3] = ["sqlite", "berkeleydb", "lmdb"];
+const WITHOUT_CHECKSUMS: [&str; 6] =
+    ["sqlite", "firebird", "berkeleydb", "lmdb", "hybrid", "hybrid-bdb"];
 
 /// What the test passes to itself in a process of its own: engine, tier, folder, and what to do.
 const TOLD: &str = "EMBERMARK_TEST_INTEGRITY";

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helper fails by panicking, as the test does")]
 
+mod outside;
 mod scopes;
 
 use std::collections::BTreeMap;
@@ -11,12 +12,12 @@ use std::path::Path;
 use std::process::Command;
 
 use embermark_engines::kv::{Direction, KvStore, Operations, Pairs, Range, Table, TableDef};
-use embermark_engines::registry::ENGINES;
 use embermark_engines::{
     Availability, DataModel, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store, Tier,
 };
 use embermark_model::Durability;
 use embermark_skips::is_here;
+use outside::engines;
 use scopes::{Alone, Reads, get};
 
 type Bytes = Vec<u8>;
@@ -25,7 +26,7 @@ type Model = BTreeMap<Bytes, Bytes>;
 /// Every engine that can run here with every tier it offers, and what the tier keeps.
 fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
     let mut offers = Vec::new();
-    for &engine in ENGINES {
+    for &engine in engines() {
         let info = engine.info();
         if info.family != DataModel::KeyValue || info.id == "null" {
             continue;
@@ -316,11 +317,13 @@ fn a_transaction_sees_its_own_changes_and_they_are_kept() {
     });
 }
 
+/// Engines that have no transactions in the tier `none`, and say so.
+const WITHOUT_UNDO: [&str; 2] = ["berkeleydb", "hybrid-bdb"];
+
 #[test]
 fn a_batch_that_fails_is_undone_and_the_store_goes_on() {
     for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
-        // Berkeley DB's has no transactions there, and says so.
-        if (engine.info().id, tier) == ("berkeleydb", Durability::None) {
+        if tier == Durability::None && WITHOUT_UNDO.contains(&engine.info().id) {
             continue;
         }
         let name = format!("{} ({tier})", engine.info().id);
@@ -682,6 +685,29 @@ fn a_database_opened_again_has_every_table_and_goes_on() {
     }
 }
 
+#[test]
+fn a_table_that_was_cleared_and_loaded_is_there_when_the_database_is_opened_again() {
+    for (engine, tier, _) in offers() {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
+        let mut store = open(engine, tier, dir.path());
+        let model = numbered(2_000, 33);
+        for round in 0..2 {
+            let table = store.table(&TableDef::named("t")).unwrap();
+            store.put(table, b"before", b"cleared").unwrap();
+            store.clear(table).unwrap();
+            bulk(&mut *store, table, &model);
+            store.put(table, &0_u64.to_be_bytes(), &[0; 33]).unwrap();
+            store = again(&reopener, store);
+            let table = store.table(&TableDef::named("t")).unwrap();
+            let found = all(&mut *store, table);
+            assert!(found == Vec::from_iter(model.clone()), "{name}, round {round}");
+        }
+        store.close().unwrap();
+    }
+}
+
 fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
     match reopener.reopen(Store::Kv(store)).unwrap() {
         Store::Kv(store) => store,
@@ -690,7 +716,7 @@ fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
 }
 
 /// The engines that recover from a log within their process.
-const RECOVER: [&str; 3] = ["berkeleydb", "leveldb", "rocksdb"];
+const RECOVER: [&str; 6] = ["berkeleydb", "hybrid-bdb", "leveldb", "logmap", "rocksdb", "fjall"];
 
 #[test]
 fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() {
@@ -754,7 +780,7 @@ fn a_log_takes_every_change_once_checkpoints_are_suspended_or_the_engine_says_wh
         assert!(bytes >= PAIRS * 41, "{name}: {bytes}");
         // Nobody's write buffer is so large; a log of its own has no such limit.
         let most = store.suspend_checkpoints(1 << 50);
-        let has_limit = ["leveldb", "rocksdb"].contains(&engine.info().id);
+        let has_limit = ["leveldb", "rocksdb", "fjall"].contains(&engine.info().id);
         assert_eq!(most.is_err_and(|error| error.is_unsupported()), has_limit, "{name}");
         store.close().unwrap();
     }
@@ -827,7 +853,7 @@ fn victims(store: &mut dyn KvStore) -> [Table; 3] {
 fn commits_and_dies() {
     let Ok(order) = env::var(VICTIM) else { return };
     let [id, tier, dir] = order.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{order}") };
-    let engine = embermark_engines::registry::find(id).unwrap();
+    let engine = *engines().iter().find(|engine| engine.info().id == id).unwrap();
     let mut store = open(engine, tier.parse().unwrap(), Path::new(dir));
     let store = store.as_mut();
     let [alone, together, loaded] = victims(store);

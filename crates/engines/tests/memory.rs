@@ -35,7 +35,8 @@ fn value(store: &mut dyn KvStore, row: u64) -> Option<Vec<u8>> {
 
 fn on_each(check: impl Fn(&dyn Engine, u64, Opened)) {
     for &engine in ENGINES {
-        if !["rocksdb", "leveldb", "lmdb", "redb"].contains(&engine.info().id) || !is_here(engine) {
+        let tried = ["rocksdb", "leveldb", "fjall", "lmdb", "redb"].contains(&engine.info().id);
+        if !tried || !is_here(engine) {
             continue;
         }
         for memory in MEMORY {
@@ -97,6 +98,10 @@ fn settings_that_follow_from_memory_are_read_back() {
             "leveldb" => {
                 assert_eq!(told("block_cache"), format!("{} bytes (as set)", memory / 4 * 3));
                 assert_eq!(told("write_buffer_size"), format!("{} bytes (as set)", memory / 8));
+            }
+            "fjall" => {
+                assert_eq!(told("cache_size"), format!("{} bytes (as set)", memory / 4 * 3));
+                assert_eq!(told("max_memtable_size"), format!("{} bytes (as set)", memory / 8));
             }
             "redb" => assert_eq!(told("cache size"), format!("{memory} bytes (as set)")),
             _ => assert_eq!(told("cache"), "none of its own: the system's page cache"),

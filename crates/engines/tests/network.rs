@@ -85,7 +85,10 @@ fn a_database_of_a_server_given_by_url_is_joined(
     options: &OpenOptions,
     at: &str,
 ) {
-    let parts = if matches!(engine.info().id, "influxdb" | "harperdb") { 3 } else { 2 };
+    let parts = match engine.info().id {
+        "postgres" | "influxdb" | "harperdb" => 3,
+        _ => 2,
+    };
     let mut url = at.splitn(parts, ' ').last().unwrap().to_owned();
     if engine.info().id == "harperdb" {
         // It lets nobody in without a password; a private one's is beside its files.

@@ -8,8 +8,8 @@ mod client;
 mod external;
 #[path = "postgres/load.rs"]
 mod load;
-#[path = "postgres/psql.rs"]
-mod psql;
+#[path = "postgres/owner.rs"]
+mod owner;
 mod server;
 #[path = "postgres/values.rs"]
 mod values;

@@ -10,6 +10,9 @@ mod client;
 #[path = "servers/facts.rs"]
 mod facts;
 mod server;
+#[cfg(feature = "valkey")]
+#[path = "servers/valkey.rs"]
+mod valkey;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -129,7 +132,9 @@ fn a_server_that_does_not_start_again_is_reported_with_the_end_of_its_log() {
         let (dir, Opened { store, .. }) = engine.start(Durability::Process).unwrap();
         close(store).unwrap();
         let server = dir.path().join("server");
-        let vital = ["data/PG_VERSION", "data/ibdata1", "data/WiredTiger.wt", "meta/meta.db"];
+        let append_only = "data/appendonlydir/appendonly.aof.manifest";
+        let vital =
+            ["data/PG_VERSION", "data/ibdata1", "data/WiredTiger.wt", append_only, "meta/meta.db"];
         let Some(file) = vital.iter().map(|file| server.join(file)).find(|file| file.exists())
         else {
             assert_eq!(engine.0, "harperdb");
@@ -310,10 +315,8 @@ fn root_runs_it_as_another_user_where_it_refuses_and_anybody_else_as_himself() {
 #[test]
 fn a_given_server_gets_one_database_and_loses_it_again() {
     for Facts { engine, given: stands, .. } in facts::here() {
-        let Some(Given { owner, link, url, tier, settings, keeps, too_weak, databases }) = stands
-        else {
-            continue;
-        };
+        let Some(stands) = stands else { continue };
+        let Given { owner, link, url, tier, settings, keeps, caches, too_weak, databases } = stands;
         let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
         let private = OpenOptions { link: *link, ..options(dir.path(), *owner) };
         let mut owner = engine.open(&private).store;
@@ -335,7 +338,8 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
             }
             assert_eq!(setting(&opened, "server"), "given by URL", "{id}");
             assert_eq!(setting(&opened, EFFECTIVE_DURABILITY), keeps.to_string(), "{id}");
-            assert_eq!(setting(&opened, "cache"), private.memory.to_string(), "{id}");
+            let cache = if *caches { private.memory.to_string() } else { "absent".to_owned() };
+            assert_eq!(setting(&opened, "cache"), cache, "{id}");
             let weak = too_weak.is_some_and(|(name, value)| setting(&opened, name) == value);
             let mut ours = opened.store;
             create(&mut ours).unwrap();
@@ -460,6 +464,7 @@ fn over_tcp_nobody_is_let_in_without_a_password() {
         let form = match id {
             "postgres" => "postgres://postgres@127.0.0.1:PORT/postgres",
             "mariadb" => "mysql://root@127.0.0.1:PORT/",
+            "valkey" => "valkey://127.0.0.1:PORT",
             _ => "http://127.0.0.1:PORT",
         };
         let error = engine.refused(&given(&form.replace("PORT", &port), Durability::Process));

@@ -13,18 +13,21 @@ use tempfile::TempDir;
 
 /// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
 /// the engine does not take, or says itself that it does not.
-const CASES: [(&str, &str, &str, &str, &str); 12] = [
+const CASES: [(&str, &str, &str, &str, &str); 15] = [
     ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
     ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
+    ("firebird", "page_size", "16384", "16384", "many"),
     ("berkeleydb", "set_lg_max", "4194304", "4194304", "1"),
     ("lmdb", "MDB_NOMEMINIT", "ON", "on", "many"),
     ("leveldb", "max_open_files", "100", "100 (as set)", "99999999999"),
     ("rocksdb", "max_background_jobs", "7", "7", "many"),
+    ("fjall", "max_memtable_size", "9000000", "9000000", "-1"),
     ("redb", "cache_size", "1048576", "1048576", "-1"),
     ("wiredtiger", "session_max", "77", "77", "many"),
     ("postgres", "work_mem", "5MB", "5MB", "many"),
     ("mariadb", "sort_buffer_size", "1M", "1048576", "many"),
     ("mongodb", "cursorTimeoutMillis", "60000", "60000", "many"),
+    ("valkey", "hz", "77", "77", "many"),
     ("influxdb", "data.max-concurrent-compactions", "3", "3", "many"),
 ];
 
@@ -80,6 +83,7 @@ fn each_refuses_a_value_that_it_does_not_take() {
 fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
     let cases = [
         ("sqlite", "synchronous", "OFF", "synchronous=0 where power has 2 or 3"),
+        ("firebird", "forced_writes", "OFF", "forced_writes=0 where power has 1"),
         ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
         ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
         ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
@@ -93,6 +97,7 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
             "0",
             "innodb_flush_log_at_trx_commit=0 where power has 1 or 3",
         ),
+        ("valkey", "appendfsync", "everysec", "appendfsync=everysec where power has always"),
     ];
     for (id, name, value, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
         let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
@@ -106,7 +111,9 @@ fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
         ("sqlite", Durability::Process, &[("journal_mode", "DELETE"), ("synchronous", "FULL")][..]),
         ("sqlite", Durability::Power, &[("journal_mode", "PERSIST"), ("synchronous", "EXTRA")]),
         ("lmdb", Durability::Process, &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "OFF")]),
+        ("firebird", Durability::Process, &[("forced_writes", "ON")]),
         ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
+        ("valkey", Durability::Process, &[("appendfsync", "always")]),
     ];
     for (id, tier, given) in cases.into_iter().filter(|(id, ..)| here(id)) {
         assert_eq!(found(&opened(id, tier, given).unwrap(), OWN_DURABILITY), None, "{id} {tier}");
@@ -184,6 +191,7 @@ fn an_unknown_name_is_answered_with_the_nearest_or_in_the_engines_words() {
         ("duckdb", "treads", "threads"),
         ("postgres", "work_men", "unrecognized configuration parameter"),
         ("mariadb", "sort_bufer_size", "unknown variable"),
+        ("valkey", "maxmemory-polici", "maxmemory-polici"),
         ("rocksdb", "max_background_job", "max_background_job"),
     ] {
         if here(id) {

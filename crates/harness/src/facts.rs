@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use embermark_engines::engine_library::Described;
 use embermark_engines::{Availability, Engine, OpenOptions, Tier};
-use embermark_model::choice::UnknownName;
 use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, HarnessError, engine_library};
 
 /// Cache memory of a database that is only opened, in bytes.
 const MEMORY: u64 = 16 << 20;
@@ -25,6 +25,8 @@ pub(crate) struct Question {
     pub parent: u32,
     /// The engine's id.
     engine: String,
+    /// Its library, where it has one of its own.
+    engine_library: Option<Described>,
     /// An empty database to open in each tier that is offered.
     tries: Option<Tries>,
 }
@@ -87,7 +89,8 @@ impl Offer {
 
 impl Question {
     /// The answer of this process.
-    pub fn answer(&self, catalog: &Catalog) -> Result<Facts, UnknownName> {
+    pub fn answer(&self, catalog: &Catalog) -> Result<Facts, HarnessError> {
+        let catalog = catalog.with_described(self.engine_library.as_ref())?;
         let engine = catalog.engine(&self.engine)?;
         let availability = engine.availability();
         let is_here = matches!(availability, Availability::Ready { .. });
@@ -129,8 +132,9 @@ pub(crate) fn ask(
     tries: Option<Tries>,
 ) -> Result<Facts, HarnessError> {
     let refused = |why: String| HarnessError::Plan(format!("configuration '{name}' {why}"));
-    let question =
-        Question { parent: std::process::id(), engine: configuration.engine.clone(), tries };
+    let (parent, engine) = (std::process::id(), configuration.engine.clone());
+    let engine_library = engine_library::of(&engine);
+    let question = Question { parent, engine, engine_library, tries };
     let library = catalog.library_of(configuration);
     let (status, answer) = asked(worker, library, question)
         .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
@@ -158,7 +162,7 @@ fn asked(
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // One that does not listen shows in its answer.
-        let _ = stdin.write_all(&serde_json::to_vec(&Request::Facts(question))?);
+        let _ = stdin.write_all(&serde_json::to_vec(&Request::Facts(Box::new(question)))?);
     }
     let output = child.wait_with_output()?;
     Ok((output.status, output.stdout))

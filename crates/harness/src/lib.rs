@@ -29,7 +29,9 @@ mod counting;
 pub mod device;
 mod disk;
 mod disk_curve;
+pub mod doctor;
 mod elsewhere;
+mod engine_library;
 mod error;
 mod explaining;
 mod facts;
@@ -65,6 +67,7 @@ mod worker;
 
 pub use catalog::Catalog;
 pub use companion::{companion_main, serve_companion};
+pub use engine_library::add_engine_library;
 pub use error::HarnessError;
 pub use interrupt::Interrupt;
 pub use outdir::{JOURNAL, RESULT};

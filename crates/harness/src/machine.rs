@@ -33,7 +33,7 @@ impl System {
         Machine {
             cpu: cpu_model(&cpuinfo)
                 // On ARM the board says more than the kernel's name of the core.
-                .or_else(|| self.text("proc/device-tree/model").map(|m| m.replace('\0', ""))),
+                .or_else(|| self.board()),
             cpus: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
             memory_bytes: self.meminfo("MemTotal"),
             kernel: self
@@ -48,6 +48,11 @@ impl System {
             device,
             emulates: None,
         }
+    }
+
+    /// The board, as its device tree names it: on ARM and the like.
+    pub fn board(&self) -> Option<String> {
+        self.text("proc/device-tree/model").map(|model| model.replace('\0', ""))
     }
 
     /// Bytes of swap in use.
@@ -149,4 +154,4 @@ fn unescape(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
+use embermark_model::EngineLibrary;
 use embermark_model::plan::Plan;
-use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
+use embermark_model::result::{EngineFacts, EngineLibraryFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
 use crate::cells::PlannedCell;
 use crate::machine::System;
 use crate::warnings::{self, Conditions};
-use crate::{Catalog, HarnessError, background_cpu, disk, throttle};
+use crate::{Catalog, HarnessError, background_cpu, disk, engine_library, throttle};
 
 /// Now, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -64,7 +65,12 @@ pub(crate) fn engines(
         let id = &cell.id.engine;
         let facts = catalog.engine_of(&plan.configurations, id)?.info().facts();
         let configuration = plan.configurations.get(id).cloned();
-        Ok((id.clone(), EngineFacts { configuration, ..facts }))
+        let engine_library = engine_library::of(plan.engine_of(id)).map(|described| {
+            let EngineLibrary { path, sha256 } = described.library;
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            EngineLibraryFacts { file, version: described.about.version, sha256 }
+        });
+        Ok((id.clone(), EngineFacts { configuration, engine_library, ..facts }))
     };
     cells.iter().map(facts).collect()
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use embermark_engines::engine_library::Described;
 use embermark_model::plan::Plan;
 use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
@@ -21,7 +22,14 @@ pub(crate) enum Request {
     /// To run a trial.
     Trial(Box<Job>),
     /// To say what it knows of an engine.
-    Facts(Question),
+    Facts(Box<Question>),
+    /// To say what engine a library is.
+    Library {
+        /// The process that asks.
+        parent: u32,
+        /// The library.
+        path: PathBuf,
+    },
 }
 
 /// One trial of one cell, as the worker is told of it.
@@ -29,6 +37,8 @@ pub(crate) enum Request {
 pub struct Job {
     /// The cell.
     pub cell: CellId,
+    /// The library of its engine, where it has one of its own.
+    pub engine_library: Option<Described>,
     /// The staged rows.
     pub rows: PathBuf,
     /// An empty directory for the engine's files, an absolute path.

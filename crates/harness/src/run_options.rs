@@ -45,10 +45,10 @@ impl RunOptions {
         Ok(Self { out: out.into(), worker: WorkerCommand::of_this_program()?, ..Self::default() })
     }
 
-    /// The same with the workloads that a plan's files describe, and with the engines of the libraries
-    /// that its configurations name.
+    /// The same with the engines that are libraries of a plan, the workloads that its files describe, and
+    /// the engines of the libraries that its configurations name.
     pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
-        let catalog = self.catalog.with_files(plan)?;
+        let catalog = self.catalog.with_engine_libraries(plan, &self.worker)?.with_files(plan)?;
         let catalog = catalog.with_libraries(&plan.configurations, &self.worker)?;
         Ok(Self { catalog, ..self.clone() })
     }

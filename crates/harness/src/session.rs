@@ -17,7 +17,7 @@ use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
-use crate::{HarnessError, cells, journal};
+use crate::{HarnessError, cells, engine_library, journal};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -151,6 +151,7 @@ impl Run<'_> {
         let (log, log_name) = self.dirs.log(name);
         let job = Job {
             cell: cell.clone(),
+            engine_library: engine_library::of(self.plan.engine_of(&cell.engine)),
             rows: rows.to_owned(),
             site,
             own_disk: disk.is_some(),

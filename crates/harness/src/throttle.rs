@@ -29,6 +29,16 @@ pub(crate) fn count(system: &System) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
+/// The zones that tell their temperature: name and degrees Celsius.
+pub(crate) fn temperatures(system: &System) -> Vec<(String, i64)> {
+    // Cooling devices, which lie there too, have no temperature.
+    let told = system.entries("sys/class/thermal").into_iter().filter_map(|zone| {
+        let degrees: i64 = machine::read(&zone.join("temp"))?.parse().ok()?;
+        Some((machine::read(&zone.join("type"))?, degrees / 1000))
+    });
+    told.collect()
+}
+
 /// Looks now and then whether the CPU has been slowed down since it began to look.
 #[derive(Debug)]
 pub(crate) struct PhaseObserver {
@@ -104,20 +114,28 @@ fn being_cooled(device: &Path) -> Option<String> {
     Some(format!("it is slowed to cool it ({kind}, step {state})"))
 }
 
-/// What a Raspberry Pi's firmware says of this moment: the low bits of `get_throttled`
-/// (<https://www.raspberrypi.com/documentation/computers/os.html#get_throttled>).
+/// What a Raspberry Pi's firmware says of this moment: the low bits of `get_throttled`.
 fn raspberry_pi(system: &System) -> Option<String> {
-    let text = system.text("sys/devices/platform/soc/soc:firmware/get_throttled")?;
-    let bits = u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()?;
     let names =
         ["the voltage is too low", "its clock is capped", "it is throttled", "it is too hot"];
-    let set: Vec<&str> = names
-        .into_iter()
-        .enumerate()
-        .filter(|(bit, _)| bits >> bit & 1 == 1)
-        .map(|(_, n)| n)
-        .collect();
-    (!set.is_empty()).then(|| format!("the firmware says that {}", set.join(" and ")))
+    Some(format!("the firmware says that {}", firmware(system, 0, names)?))
+}
+
+/// What it has seen since the machine began: the same bits, 16 higher.
+pub(crate) fn since_it_began(system: &System) -> Option<String> {
+    let names =
+        ["the voltage was too low", "its clock was capped", "it was throttled", "it was too hot"];
+    firmware(system, 16, names)
+}
+
+/// The names of the bits of `get_throttled` that are set, from one on
+/// (<https://www.raspberrypi.com/documentation/computers/os.html#get_throttled>).
+fn firmware(system: &System, first: usize, names: [&str; 4]) -> Option<String> {
+    let text = system.text("sys/devices/platform/soc/soc:firmware/get_throttled")?;
+    let bits = u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()?;
+    let set = names.into_iter().enumerate().filter(|(bit, _)| bits >> (first + bit) & 1 == 1);
+    let set: Vec<&str> = set.map(|(_, name)| name).collect();
+    (!set.is_empty()).then(|| set.join(" and "))
 }
 
 #[cfg(test)]

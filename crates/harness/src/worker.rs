@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use embermark_engines::engine_library::Described;
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
 use embermark_model::result::{self, Latency, PhaseResult, Run};
@@ -53,6 +54,10 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         Request::Facts(question) => {
             die_with(question.parent)?;
             return send(&mut events.0, &question.answer(catalog).map_err(io::Error::other)?);
+        }
+        Request::Library { parent, path } => {
+            die_with(parent)?;
+            return send(&mut events.0, &Described::of(&path));
         }
     };
     die_with(job.parent)?;
@@ -109,6 +114,7 @@ fn failed(error: impl ToString) -> Stop {
 }
 
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
+    let catalog = catalog.with_described(job.engine_library.as_ref()).map_err(failed)?;
     let catalog = catalog.with_files(&job.plan).map_err(failed)?;
     let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
@@ -315,6 +321,9 @@ impl Trial<'_> {
                 }
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
+        }
+        if let Some(execution) = self.bench.execution(index) {
+            phase.execution = execution;
         }
         phase.timed_by = self.bench.timed_by(index);
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);

@@ -5,12 +5,14 @@
 mod tested;
 mod verdict;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 
-use crate::{Configurations, Durability};
+use crate::{Configurations, Durability, EngineLibrary};
 
 /// Version of the result file and of its journal, whose first line names it. Another one is written
 /// when an old reader could misread a new file.
@@ -32,6 +34,9 @@ pub struct Head {
     /// Those of them that were named by their ids: they are tried in tiers, too, that they are not offered in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<String>,
+    /// Shared libraries that are engines, by the engines' ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub engine_libraries: BTreeMap<String, EngineLibrary>,
     /// The configurations, by name.
     #[serde(default, skip_serializing_if = "Configurations::is_empty")]
     pub configurations: Configurations,

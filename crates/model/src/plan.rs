@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configurations;
-use crate::{Durability, MemoryLimit, Scale, ServerUrl};
+use crate::{Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Plan {
     /// Engines with other settings, each a column by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub configurations: Configurations,
+    /// Shared libraries that are engines, by the engines' ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub engine_libraries: BTreeMap<String, EngineLibrary>,
     /// Rows per cell; none: each workload's own.
     pub scales: Vec<Scale>,
     /// Tiers.

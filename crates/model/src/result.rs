@@ -120,6 +120,20 @@ pub struct EngineFacts {
     /// The settings of its own that it has as a configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<Configuration>,
+    /// Where it is no part of embermark, the library that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_library: Option<EngineLibraryFacts>,
+}
+
+/// A library that was given as an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineLibraryFacts {
+    /// The name of its file.
+    pub file: String,
+    /// The version that it says its engine is of.
+    pub version: String,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
 }
 
 /// The trial that a run began with, made once more at its end: what differs, the machine did.

@@ -365,9 +365,18 @@ fn versions(file: &ResultFile) -> String {
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
         let own =
             own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
-        format!("{} {}{own}", text::plain(engine), text::joined(versions, " and "))
+        let library = library_of(file, engine).unwrap_or_default();
+        let engine = text::plain(engine);
+        format!("{engine} {}{own}{library}", text::joined(versions, " and "))
     };
     text::joined(summary::versions(file).into_iter().map(show), "; ")
+}
+
+/// The library of an engine that is no part of embermark: its file, and the beginning of its digest.
+fn library_of(file: &ResultFile, engine: &str) -> Option<String> {
+    let library = file.manifest.engines.get(engine)?.engine_library.as_ref()?;
+    let digest: String = library.sha256.chars().take(16).collect();
+    Some(format!(" (of {}, SHA-256 {}…)", text::plain(&library.file), text::plain(&digest)))
 }
 
 /// The machine in a line; empty when nothing of it could be read.

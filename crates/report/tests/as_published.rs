@@ -34,6 +34,7 @@ fn result() -> ResultFile {
         data_model: String::new(),
         licence: String::new(),
         configuration: None,
+        engine_library: None,
     };
     file.manifest.engines =
         file.plan.engines.iter().map(|name| (name.clone(), facts(name))).collect();

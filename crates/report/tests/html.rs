@@ -31,6 +31,7 @@ fn options() -> PageOptions<'static> {
             data_model: data_model.into(),
             licence: "MIT".into(),
             configuration: None,
+            engine_library: None,
         };
         (id.to_owned(), facts)
     };

@@ -289,6 +289,7 @@ fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
                 data_model,
                 licence: "MIT".into(),
                 configuration: None,
+                engine_library: None,
             };
             file.manifest.engines.insert("postgres".into(), facts);
         })

@@ -25,6 +25,7 @@ mod generated;
 pub mod htap;
 mod loaded;
 pub mod machine;
+mod mirrored;
 mod observer;
 mod reopenable;
 mod row_source;
@@ -298,6 +299,13 @@ pub trait Bench {
 
     /// Operations a second that a phase itself starts on a schedule, where it does.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
+        None
+    }
+
+    /// By the engine's own means or by client code, where only the last run of a phase has shown it: a
+    /// question that either of two copies of the data may answer. `None`: as it was
+    /// [opened](OpenedPhase::execution).
+    fn execution(&self, _phase: usize) -> Option<Execution> {
         None
     }
 

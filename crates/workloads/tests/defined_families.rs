@@ -82,7 +82,7 @@ fn outcomes(
 }
 
 /// Engines of every family; the servers among them that this is about.
-const ENGINES: [&str; 5] = ["sqlite", "lmdb", "mongodb", "harperdb", "influxdb"];
+const ENGINES: [&str; 6] = ["sqlite", "lmdb", "hybrid", "mongodb", "harperdb", "influxdb"];
 
 /// Runs a file on all of them. Nothing is wrong anywhere, and SQL and key-value refuse nothing; `look`
 /// sees what became of each phase on the others.

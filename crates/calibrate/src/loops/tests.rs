@@ -20,7 +20,10 @@ fn finds_its_rows(engine: &str, place: &Path) {
 
 #[test]
 fn every_bare_loop_finds_the_rows_it_loaded_and_no_others() {
-    for engine in ["sqlite", "lmdb", "berkeleydb", "rocksdb"].into_iter().filter(|e| has(e)) {
+    // Where the adapter of RocksDB is here, it has opened its library.
+    let is_here =
+        |engine: &&str| has(engine) && embermark_skips::is_here(registry::find(engine).unwrap());
+    for engine in ["sqlite", "lmdb", "berkeleydb", "rocksdb"].into_iter().filter(is_here) {
         finds_its_rows(engine, tempfile::tempdir().unwrap().path());
     }
 }

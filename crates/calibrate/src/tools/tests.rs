@@ -40,6 +40,15 @@ fn sysbench_is_read_by_its_total_time_when_every_row_was_found() {
 }
 
 #[test]
+fn db_bench_is_of_the_version_of_the_library_or_left_out() {
+    assert_eq!(version_in("db_bench version 7.8.3\n"), Some("7.8.3"));
+    assert_eq!(version_in("db_bench"), None);
+    let why = db_bench_of("0.1").unwrap_err();
+    let absent = why.contains("scripts/deps.sh tools");
+    assert!(absent || why.contains("and the library of 0.1"), "{why}");
+}
+
+#[test]
 fn db_bench_is_read_by_its_rounds_and_the_first_of_them_only_warms_up() {
     let round = |micros: &str| format!("readrandom   :       {micros} micros/op 1 ops/sec\n");
     let average = "readrandom [AVG 2 runs] : 125421 (± 74454) ops/sec;    5.1 (± 3.1) MB/sec\n";

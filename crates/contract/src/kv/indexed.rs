@@ -4,6 +4,7 @@
 mod load;
 mod scope;
 
+use super::mirror::Mirror;
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
 use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
 use load::{Gather, Sorted};
@@ -137,6 +138,10 @@ impl KvStore for Indexed {
 
     fn keeps_indexes(&self) -> bool {
         true
+    }
+
+    fn mirror(&mut self) -> Option<&mut dyn Mirror> {
+        self.store.mirror()
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {

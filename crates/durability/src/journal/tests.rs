@@ -5,6 +5,7 @@ use crate::outcome::Experiment;
 
 fn head() -> Head {
     Head {
+        engine_libraries: Default::default(),
         schema: SCHEMA.to_owned(),
         begun: "2026-01-01T00:00:00Z".to_owned(),
         embermark: "0.1.0".to_owned(),

@@ -121,7 +121,7 @@ impl Ledger for DocumentLedger {
             rows.insert(key, commit);
             Ok(())
         })?;
-        Ok(Found { table: true, rows })
+        Ok(Found { table: true, rows, differs: None })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

@@ -1,5 +1,7 @@
 //! Pairs: the key in four bytes, the commit and the text as the value.
 
+mod copy;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::slice;
@@ -10,17 +12,21 @@ use embermark_contract::{Lifecycle, Result, Scope};
 use super::Ledger;
 use crate::oracle::Found;
 use crate::work::{Change, Commit, Key, text};
+use copy::Copy;
 
 pub(super) struct KvLedger {
     store: Box<dyn KvStore>,
     table: Table,
+    /// The same in columns, where the store keeps it so.
+    copy: Option<Copy>,
 }
 
 impl KvLedger {
     pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
         let def = TableDef { name: "ledger", key_length: Some(size_of::<Key>()), indexes: &[] };
         let table = store.table(&def)?;
-        Ok(Self { store, table })
+        let copy = Copy::show(&mut *store, table)?;
+        Ok(Self { store, table, copy })
     }
 }
 
@@ -45,8 +51,11 @@ impl Pairs for Loaded<'_> {
 
 impl Ledger for KvLedger {
     fn commit(&mut self, commit: &Commit) -> Result<()> {
-        let Self { store, table } = self;
+        let Self { store, table, copy } = self;
         let (table, number) = (*table, commit.number);
+        if let Some(copy) = copy {
+            copy.ask_before(&mut **store, number)?;
+        }
         if commit.bulk {
             let (changes, pair) = (commit.changes.iter(), Default::default());
             let mut pairs = Loaded { changes, commit: number, pair };
@@ -73,8 +82,11 @@ impl Ledger for KvLedger {
                 ControlFlow::Continue(())
             })
         })?;
+        let Self { store, copy, .. } = self;
+        let difference = copy.as_mut().map(|copy| copy.difference(&mut **store, table));
+        let differs = difference.transpose()?.flatten();
         // To open a table is to make it: whether it was there cannot be told, nor need it.
-        Ok(Found { table: true, rows })
+        Ok(Found { table: true, rows, differs })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
@@ -93,3 +105,6 @@ fn row(key: &[u8], bytes: &[u8]) -> (Key, Option<u64>) {
     let commit = bytes.first_chunk().map(|commit| u64::from_be_bytes(*commit));
     (key, commit.filter(|commit| value(key, *commit) == bytes))
 }
+
+#[cfg(test)]
+mod tests;

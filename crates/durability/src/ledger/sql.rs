@@ -112,7 +112,7 @@ impl Ledger for SqlLedger {
             rows.insert(key, commit);
             Ok(())
         })?;
-        Ok(Found { table: self.was_there, rows })
+        Ok(Found { table: self.was_there, rows, differs: None })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

@@ -23,7 +23,7 @@ fn judged(verdict: Verdict, last: u64) -> Judged {
 fn after(commits: u64) -> Found {
     let work = work().after(commits);
     let rows = work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
-    Found { table: true, rows }
+    Found { table: true, rows, differs: None }
 }
 
 fn verdict(found: &Found) -> Verdict {
@@ -148,7 +148,7 @@ fn of_two(commits: [u64; 2]) -> Found {
         let rows: Vec<_> = work.rows().iter().map(|(key, c)| (*key, Some(*c))).collect();
         rows
     });
-    Found { table: true, rows: rows.collect() }
+    Found { table: true, rows: rows.collect(), differs: None }
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn without_transactions_a_part_of_a_commit_is_none_of_it() {
         .unwrap();
     let before = plan.work(0).after(number - 1);
     let rows = before.rows().iter().map(|(key, c)| (*key, Some(*c)));
-    let mut found = Found { table: true, rows: rows.collect() };
+    let mut found = Found { table: true, rows: rows.collect(), differs: None };
     for change in commit.changes.iter().step_by(3) {
         found.rows.insert(change.key(), Some(number));
     }
@@ -196,4 +196,15 @@ fn without_transactions_a_part_of_a_commit_is_none_of_it() {
     // A row of an earlier commit is missing: no part of the one under way excuses it.
     found.rows.pop_first();
     assert_eq!(judge(&found, number - 1).verdict, Verdict::Hole);
+}
+
+#[test]
+fn another_second_copy_is_told_unless_the_pairs_are_worse() {
+    let mut found = Found { differs: Some("key 1".to_owned()), ..after(50) };
+    assert_eq!(judge(&found, PROMISED), judged(Verdict::CopiesDiffer, 50));
+    // A loss that a tier may allow does not hide it.
+    found.rows = after(30).rows;
+    assert_eq!(judge(&found, PROMISED), judged(Verdict::CopiesDiffer, 30));
+    found.rows.insert(3, None);
+    assert_eq!(verdict(&found), Verdict::CorruptRow);
 }

@@ -119,11 +119,11 @@ fn kills_find_what_is_lost_and_no_more() {
     // It has the last one in its own memory.
     is_broken("before", Durability::Process, Kill);
     // Their `none` has commits in the memory of the process, as their manuals say of these settings.
-    for id in ["sqlite", "duckdb", "berkeleydb", "rocksdb", "redb", "wiredtiger"] {
+    for id in ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"] {
         kills_break(id, Durability::None);
     }
     // Theirs hands each commit to the operating system, and is said to keep what `process` does.
-    for id in ["lmdb", "leveldb"] {
+    for id in ["firebird", "lmdb", "leveldb"] {
         holds(id, Durability::None, Kill);
     }
 }

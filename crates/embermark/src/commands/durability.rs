@@ -15,23 +15,25 @@ use embermark_durability::{
     Experiment, FileSystem, SHORT_WORKS, Settings, Subject, TestError, WorkerProgram, own_mounts,
     test,
 };
-use embermark_engines::{Availability, Engine, Kind, Tier, registry};
+use embermark_engines::{Availability, Engine, Kind, Tier, engine_library, registry};
 use embermark_harness::{
     Catalog, Interrupt, JOURNAL, RESULT, WorkerCommand, cells, interrupt, try_out,
 };
-use embermark_model::{Configuration, Durability};
+use embermark_model::{Configuration, Durability, EngineLibrary};
 
 use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{columns, configurations, or_else, parsed};
+use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed};
 use told::Told;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
 /// States to look at, where nothing is said: of an embedded engine, and of a server.
 const STATES: [u32; 2] = [300, 60];
+/// The hidden command of a worker.
+const WORKER: &str = "durability-worker";
 /// The folder of databases and devices, in that of the run; gone with it.
 const WORK: &str = "work";
 /// The folder of what broke a promise.
@@ -43,9 +45,13 @@ const TABLES: (&str, usize) = ("table.txt", 120);
 #[derive(Args)]
 pub struct DurabilityArgs {
     /// Engines to try: ids, embedded or servers. One that is named by its id is tried in tiers, too, that
-    /// it is not offered in [default: embedded]
+    /// it is not offered in [default: embedded, or those of --engine-library]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
+
+    /// A shared library that is an engine (docs/engine-library.md). Once for each
+    #[arg(long, value_name = "PATH", conflicts_with = "resume")]
+    engine_library: Vec<PathBuf>,
 
     /// An engine with other settings: NAME=ENGINE:setting=value,… . It promises the tier that it is tried
     /// in, and is tried alone where no engine is named. ENGINE-defaults among the engines has an engine's
@@ -183,8 +189,11 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 }
 
 fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
-    let default: &[&str] = if args.configuration.is_empty() { &["embedded"] } else { &[] };
-    let words = or_else(args.engines.clone(), default);
+    let engine_libraries = engine_libraries(&args.engine_library)?;
+    let words = match args.configuration.is_empty() {
+        true => ids_or(args.engines.clone(), &args.engine_library, "embedded")?,
+        false => args.engines.clone(),
+    };
     let configurations = configurations(args.configuration.clone(), &words)?;
     let mut engines = columns(&words, &configurations)?;
     engines.retain(|id| {
@@ -220,6 +229,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         kernel: format!("Linux {}", kernel.trim()),
         named: engines.iter().filter(|id| words.contains(id)).cloned().collect(),
         engines,
+        engine_libraries,
         configurations,
         durabilities,
         states,
@@ -253,11 +263,7 @@ fn try_all(
     let program = std::env::current_exe().map_err(Failure::runtime)?;
     let mut settings = Settings {
         folder: work.to_owned(),
-        worker: WorkerProgram {
-            program,
-            args: vec!["durability-worker".to_owned()],
-            library: None,
-        },
+        worker: WorkerProgram { program, args: Vec::new(), library: None },
         seed: head.seed,
         clients: head.clients,
         states: head.states,
@@ -277,6 +283,9 @@ fn try_all(
         None if has_cuts => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }
+    for library in head.engine_libraries.values() {
+        same_library(library)?;
+    }
     let catalog = Catalog::default()
         .with_libraries(&head.configurations, &WorkerCommand::of_this_program()?)?;
     for id in &head.engines {
@@ -284,6 +293,7 @@ fn try_all(
         let engine = catalog.engine_of(&head.configurations, id).map_err(Failure::usage)?;
         let library = configuration.and_then(|own| catalog.library_of(own));
         settings.worker.library = library.map(|(name, path)| (name, path.to_owned()));
+        settings.worker.args = worker_args(engine.info().id);
         let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
         settings.states = match engine.info().kind {
             Kind::Server => head.server_states,
@@ -332,6 +342,29 @@ fn try_all(
         }
     }
     Ok(())
+}
+
+/// Checks that a library is the one that the run was begun with.
+fn same_library(library: &EngineLibrary) -> Result<(), Failure> {
+    let now = engine_libraries(std::slice::from_ref(&library.path))?;
+    if now.values().any(|now| now == library) {
+        return Ok(());
+    }
+    Err(Failure::usage(engine_library::unusable(
+        &library.path,
+        "it is another one than when the run was begun: put that one back, or begin a new run",
+    )))
+}
+
+/// The arguments of the worker of an engine.
+fn worker_args(engine: &str) -> Vec<String> {
+    let library = engine_library::of(engine).into_iter();
+    let library = library.flat_map(|described| {
+        // It is UTF-8, as a plan's is.
+        let path = described.library.path.to_string_lossy().into_owned();
+        ["--engine-library".to_owned(), path]
+    });
+    [WORKER.to_owned()].into_iter().chain(library).collect()
 }
 
 /// Why an engine is not tried in a tier of those asked for.

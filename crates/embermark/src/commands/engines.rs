@@ -1,19 +1,23 @@
 //! `embermark engines`.
 
+mod releases;
+
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use comfy_table::{Table, TableStyle};
-use embermark_engines::registry::ENGINES;
-use embermark_engines::{Availability, Engine, Tier};
-use embermark_model::Durability;
+use embermark_engines::{Availability, Engine, Origin, Tier, engine_library, registry};
+use embermark_model::{Durability, EngineLibrary};
 use embermark_report::load_durability;
 use embermark_report::shown::{Record, Standing};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::output;
 use crate::error::Failure;
+use crate::plan::engine_libraries;
 
 /// The arguments of `embermark engines`.
 #[derive(Args)]
@@ -22,6 +26,10 @@ pub struct EnginesArgs {
     /// wins over what embermark knows itself. Once for each
     #[arg(long, value_name = "FILE")]
     durability: Vec<PathBuf>,
+
+    /// A shared library that is an engine (docs/engine-library.md). Once for each
+    #[arg(long, value_name = "PATH")]
+    engine_library: Vec<PathBuf>,
 }
 
 /// What the words in the columns of the tiers mean.
@@ -29,17 +37,30 @@ const KEY: &str = "\
 none: a commit may be lost when the process dies · process: survives that · power: survives a power cut
 shown: tried by 'embermark durability' with this version, and no violation found · broken: one was
 manual: by the engine's manual alone · in brackets: the effective durability, where it is another
+from: compiled in, fetched by 'make deps' or 'make servers', the system's, or named by that variable
 ";
 
-/// Lists every engine of this build.
+/// Lists every engine of this build, and those of libraries.
 pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
+    engine_libraries(&args.engine_library)?;
     let own = args.durability.iter().map(|path| load_durability(path));
     let record = Record::with(own.collect::<Result<_, _>>().map_err(Failure::usage)?);
     let mut table = Table::new();
     table.load_style(TableStyle::new());
-    table.set_header(["engine", "kind", "data model", "version", "none", "process", "power"]);
+    table.set_header([
+        "engine",
+        "kind",
+        "data model",
+        "version",
+        "from",
+        "released",
+        "none",
+        "process",
+        "power",
+    ]);
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut notes = Vec::new();
-    for engine in ENGINES {
+    for engine in registry::all() {
         let info = engine.info();
         let version = match engine.availability() {
             Availability::Ready { version } => Some(version),
@@ -51,9 +72,29 @@ pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
         for (name, path) in engine.programs() {
             notes.push(format!("{}, program {name}: {}", info.id, path.display()));
         }
-        let shown = version.clone().unwrap_or_else(|| "missing".to_owned());
-        let mut row =
-            vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), shown];
+        let outside = engine_library::of(info.id);
+        if let Some(described) = &outside {
+            let EngineLibrary { path, sha256 } = &described.library;
+            notes.push(format!("{}, library: {}, SHA-256 {sha256}", info.id, path.display()));
+        }
+        let origin = engine.origin();
+        let is_program = !engine.programs().is_empty();
+        if let Some(path) = origin.as_ref().and_then(Origin::path).filter(|_| !is_program) {
+            notes.push(format!("{}, library: {}", info.id, path.display()));
+        }
+        let dash = || "-".to_owned();
+        let released = version.as_ref().and_then(|version| releases::released(info.id, version));
+        let mut row = vec![
+            info.id.to_owned(),
+            info.kind.to_string(),
+            info.family.to_string(),
+            version.clone().unwrap_or_else(|| "missing".to_owned()),
+            match (&outside, origin) {
+                (Some(_), _) => "--engine-library".to_owned(),
+                (None, origin) => origin.map_or_else(dash, |origin| origin.to_string()),
+            },
+            released.map_or_else(dash, |day| format!("{day}, {}", releases::age(day, today))),
+        ];
         row.extend(Durability::ALL.map(|durability| {
             let standing =
                 |effective| record.standing(info.id, version.as_deref()?, durability, effective);

@@ -2,7 +2,9 @@
 
 pub mod advise;
 pub mod compare;
+pub mod completions;
 pub mod data;
+pub mod doctor;
 pub mod durability;
 pub mod engines;
 pub mod init;

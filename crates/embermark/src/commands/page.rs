@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_engines::registry::ENGINES;
+use embermark_engines::registry;
 use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
 use embermark_report::ReportError;
@@ -41,14 +41,14 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Re
 /// # Errors
 /// When this build has no page, or the file cannot be written.
 pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
-    let engines = ENGINES.iter().filter(|engine| engine.forbids_publishing());
+    let engines = registry::all().iter().filter(|engine| engine.forbids_publishing());
     let unpublishable: Vec<&str> = engines.map(|engine| engine.info().id).collect();
     let page = html::durability_page(run, &unpublishable).map_err(Failure::runtime)?;
     std::fs::write(file, page).map_err(Failure::unwritable(file))
 }
 
 fn engines() -> BTreeMap<String, EngineFacts> {
-    let engines = ENGINES.iter().map(|engine| engine.info());
+    let engines = registry::all().iter().map(|engine| engine.info());
     engines.map(|info| (info.id.to_owned(), info.facts())).collect()
 }
 

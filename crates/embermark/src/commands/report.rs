@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_engines::registry::ENGINES;
+use embermark_engines::registry;
 use embermark_model::Explained;
 use embermark_model::durability_result::Outcome;
 use embermark_model::result::ResultFile;
@@ -194,7 +194,7 @@ impl Known {
     /// All of it, with what runs of `embermark durability` of the reader's own have shown.
     pub fn with(own: Vec<Outcome>) -> Self {
         let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
-        let explained = ENGINES.iter().map(|engine| (engine.info().id, engine.explained()));
+        let explained = registry::all().iter().map(|engine| (engine.info().id, engine.explained()));
         Self {
             order: phases.map(|phase| phase.name).collect(),
             explanations: explained.collect(),

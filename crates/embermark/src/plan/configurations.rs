@@ -14,8 +14,9 @@ use crate::error::Failure;
 /// What stands among the settings on the command line and is none: where the library is.
 const LIBRARY: &str = "library";
 
-/// What the name of the configuration of an engine's own defaults ends in.
+/// What the names end in of the configurations of an engine's own defaults, and of the system's version.
 const DEFAULTS: &str = "-defaults";
+const SYSTEM: &str = "-system";
 
 /// Reads `NAME=ENGINE:setting=value,…`. A comma within brackets belongs to a value.
 pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
@@ -83,28 +84,58 @@ pub fn distinct(given: &[(String, Configuration)]) -> Result<(), Failure> {
     })
 }
 
-/// The configurations that were given, and those of the `words` that name an engine's own defaults.
+/// The configurations that were given, and those of the `words` that name an engine's own defaults or the
+/// system's version of it.
 pub fn configurations(
     given: Vec<(String, Configuration)>,
     words: &[String],
 ) -> Result<Configurations, Failure> {
     distinct(&given)?;
     let mut all: Configurations = given.into_iter().collect();
-    for word in words {
-        let Some(engine) = word.strip_suffix(DEFAULTS) else { continue };
-        let Ok(found) = registry::find(engine) else { continue };
-        let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        let settings: BTreeMap<String, String> = found.settings().defaults().map(pair).collect();
-        if settings.is_empty() {
-            return Err(Failure::usage(format!(
-                "'{word}': the defaults of {engine} are not known here; name its settings with \
-                 --configuration NAME={engine}:setting=value"
-            )));
+    for word in words.iter().filter(|word| registry::find(word).is_err()) {
+        if !all.contains_key(word)
+            && let Some(own) = defaults(word).or_else(|| system(word))
+        {
+            all.insert(
+                word.clone(),
+                own.map_err(|why| Failure::usage(format!("'{word}': {why}")))?,
+            );
         }
-        let configuration = || Configuration { engine: engine.to_owned(), settings, library: None };
-        all.entry(word.clone()).or_insert_with(configuration);
     }
     Ok(all)
+}
+
+/// The configuration of an engine's own defaults, if the word names one.
+fn defaults(word: &str) -> Option<Result<Configuration, String>> {
+    let engine = word.strip_suffix(DEFAULTS)?;
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let found = registry::find(engine).ok()?;
+    let settings: BTreeMap<String, String> = found.settings().defaults().map(pair).collect();
+    Some(match settings.is_empty() {
+        true => Err(format!(
+            "the defaults of {engine} are not known here; name its settings with \
+             --configuration NAME={engine}:setting=value"
+        )),
+        false => Ok(Configuration { engine: engine.to_owned(), settings, library: None }),
+    })
+}
+
+/// The configuration of the system's version of an engine, if the word names one.
+fn system(word: &str) -> Option<Result<Configuration, String>> {
+    let engine = word.strip_suffix(SYSTEM)?;
+    let found = registry::find(engine).ok()?;
+    let own = |library| Configuration {
+        engine: engine.to_owned(),
+        settings: BTreeMap::new(),
+        library: Some(library),
+    };
+    Some(match found.system() {
+        Some(folder) => folder.map(own).map_err(|error| error.to_string()),
+        None => Err(format!(
+            "{engine} has no version of the system beside the one that it runs; name another with \
+             --configuration NAME={engine}:library=FOLDER, where it takes one"
+        )),
+    })
 }
 
 /// The columns that words of `--engines` stand for, each once, and the configurations that they leave

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use embermark_engines::registry::ENGINES;
+use embermark_engines::registry;
 use embermark_language::{BUILT_IN, Commit, Definition, Work, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
@@ -86,7 +86,7 @@ const fn criterion(work: &Work) -> &'static str {
 
 /// What a file says.
 fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
-    let engines: Vec<&str> = ENGINES.iter().map(|engine| engine.info().id).collect();
+    let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
     let definition = parse(name, text, &engines).map_err(|mistakes| {
         let text = if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
             mistakes.colored()

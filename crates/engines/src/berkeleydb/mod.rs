@@ -93,6 +93,8 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: store::availability,
     library: None,
+    origin: store::origin,
+    system: None,
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,

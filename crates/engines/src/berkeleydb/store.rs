@@ -17,8 +17,8 @@ use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visi
 use crate::log_files::log_files;
 use crate::per_table::PerTable;
 use crate::{
-    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope,
+    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Origin,
+    Result, Scope,
 };
 use cursor::Cursor;
 use ffi::{Env, Txn};
@@ -27,6 +27,11 @@ use tree::Tree;
 
 pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
+}
+
+/// Where what was linked comes from.
+pub(super) fn origin() -> Option<Origin> {
+    Some(crate::deps::origin(ID, env!("BERKELEYDB_LINKED").into(), None))
 }
 
 /// Opens or makes a database. Without transactions it is what the manual calls the Data Store product:

@@ -31,19 +31,20 @@ pub(super) struct DuckLib {
     pub has_no_wal: bool,
 }
 
-fn load() -> Result<DuckLib, String> {
+fn load() -> Result<(DuckLib, PathBuf), String> {
     let folders = folders();
     let search = Search { variable: VARIABLE, file: "libduckdb.so", folders: &folders };
+    let (library, path) = search.open()?;
     // SAFETY: it is DuckDB's, by its name; the functions have kept their types since they were
     // declared stable.
-    let api = unsafe { Api::load(search.open()?) }?;
+    let api = unsafe { Api::load(library) }?;
     // SAFETY: the version is a constant text.
     let version = unsafe { CStr::from_ptr((api.library_version)()) }.to_string_lossy();
     let version = version.trim_start_matches('v').to_owned();
     let has_fsync_mode = has_flag(&api, c"fsync_mode");
     let has_block_size = has_flag(&api, c"default_block_size");
     let has_no_wal = at_least(&version, (1, 5));
-    Ok(DuckLib { api, version, has_fsync_mode, has_block_size, has_no_wal })
+    Ok((DuckLib { api, version, has_fsync_mode, has_block_size, has_no_wal }, path))
 }
 
 fn folders() -> Vec<PathBuf> {

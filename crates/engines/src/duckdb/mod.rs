@@ -20,8 +20,8 @@ use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Setting, Settings,
-    Takes, Tier,
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result, Setting,
+    Settings, Takes, Tier,
 };
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
@@ -81,6 +81,10 @@ impl Engine for DuckDb {
 
     fn library(&self) -> Option<&'static str> {
         Some(library::VARIABLE)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        LIBRARY.origin(library::VARIABLE)
     }
 
     fn tier(&self, durability: Durability) -> Tier {

@@ -48,9 +48,11 @@ impl Session {
 }
 
 impl Driver for Session {
-    const NAME: &'static str = NAME;
-
     type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
 
     fn dialect(&self) -> &'static dyn Dialect {
         &DuckDialect
@@ -136,6 +138,11 @@ impl Driver for Session {
              (FORMAT csv, HEADER true, DELIMITER ',', NULLSTR '', AUTO_DETECT false)"
         );
         Prepared::new(&self.connection, &copy, self.changes)?.run(&[]).map_err(explained)
+    }
+
+    /// As a change of its own does, it makes plans stale: [`run`](Self::run).
+    fn data_changed(&mut self) {
+        self.changes += 1;
     }
 
     /// A short statement runs fastest on one thread, without handing work over; a long one on all.

@@ -85,7 +85,12 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     store: |session, server, options| {
         let pid = server.as_ref().filter(|_| TIERS.of(options.durability).set).map(Server::pid);
         let sender = pid.map(Sender::to).transpose()?;
-        Ok(Store::Series(Box::new(InfluxStore::new(session, server, sender))))
+        Ok(Store::Series(Box::new(InfluxStore::new(
+            session,
+            server,
+            sender,
+            rest::is_ours(options),
+        ))))
     },
     join: Session::join,
     remove_left: |url, name| external::reach(url, name)?.end(),

@@ -10,7 +10,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::session::Session;
-use crate::Result;
+use crate::{OpenOptions, Result};
+
+/// The settings that say when a shard comes to rest.
+pub(super) const WHEN: [&str; 2] =
+    ["data.cache-snapshot-write-cold-duration", "data.compact-full-write-cold-duration"];
 
 /// How long a shard of a private server has not been written to when it is brought to rest.
 pub(super) const COLD: Duration = Duration::from_secs(1);
@@ -41,10 +45,16 @@ struct State {
     done: i64,
 }
 
+/// Whether a private server comes to rest in [`COLD`]: with a configuration's own [`WHEN`] it is
+/// waited for as for one that is [given].
+pub(super) fn is_ours(options: &OpenOptions) -> bool {
+    options.url.is_none() && WHEN.iter().all(|name| options.setting(name).is_none())
+}
+
 /// Waits until the caches are empty and nothing is compacted any more. After writes alone one
 /// file a shard says so. After deletions a file may still be due for a rewrite, and nothing but
 /// quiet shows that it is not. Fails when its maintenance does not end in time.
-pub(super) fn private(session: &mut Session, deleted: bool) -> Result<()> {
+pub(super) fn ours(session: &mut Session, deleted: bool) -> Result<()> {
     wait(session, |state, quiet| {
         state.busy == 0
             && state.cached == 0

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::session::Session;
-use super::{TIERS, udp};
+use super::{TIERS, rest, udp};
 use crate::server::engine::ReadBack;
 use crate::{OpenOptions, Result, Setting, Settings, Takes};
 
@@ -26,8 +26,8 @@ pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("data.cache-max-memory-size", Takes::Any),
         Setting::new(SNAPSHOT, Takes::Any).by_default("25m"),
-        Setting::new("data.cache-snapshot-write-cold-duration", Takes::Any).by_default("10m"),
-        Setting::new("data.compact-full-write-cold-duration", Takes::Any).by_default("4h"),
+        Setting::new(rest::WHEN[0], Takes::Any).by_default("10m"),
+        Setting::new(rest::WHEN[1], Takes::Any).by_default("4h"),
         Setting::new("data.max-concurrent-compactions", Takes::Number),
         Setting::new("data.max-index-log-file-size", Takes::Any),
         Setting::new("data.series-id-set-cache-size", Takes::Number),

@@ -25,6 +25,8 @@ pub(super) struct InfluxStore {
     server: Option<Server>,
     sender: Option<Sender>,
     lines: Vec<u8>,
+    /// Whether the server comes to rest by settings of ours.
+    rests: bool,
     /// Whether anything was written, or deleted, since the last rest.
     written: bool,
     deleted: bool,
@@ -32,10 +34,15 @@ pub(super) struct InfluxStore {
 
 impl InfluxStore {
     /// On a server of our own, which ends with it, or one that somebody else runs; points go
-    /// through `sender` if there is one.
-    pub fn new(session: Session, server: Option<Server>, sender: Option<Sender>) -> Self {
+    /// through `sender` if there is one; it [comes to rest](rest::is_ours) by settings of ours, or not.
+    pub fn new(
+        session: Session,
+        server: Option<Server>,
+        sender: Option<Sender>,
+        rests: bool,
+    ) -> Self {
         let lines = Vec::with_capacity(1 << 20);
-        Self { session, server, sender, lines, written: false, deleted: false }
+        Self { session, server, sender, lines, rests, written: false, deleted: false }
     }
 
     fn post_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
@@ -81,9 +88,10 @@ impl Lifecycle for InfluxStore {
     fn maintain(&mut self) -> Result<()> {
         self.flush()?;
         if self.written || self.deleted {
-            match self.server {
-                Some(_) => rest::private(&mut self.session, self.deleted)?,
-                None => rest::given(&mut self.session)?,
+            if self.rests {
+                rest::ours(&mut self.session, self.deleted)?;
+            } else {
+                rest::given(&mut self.session)?;
             }
         }
         (self.written, self.deleted) = (false, false);
@@ -124,7 +132,7 @@ impl Lifecycle for InfluxStore {
         }
         let at = self.session.client.at.clone();
         Ok(ClientOpener::new(move || {
-            Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None))))
+            Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None, false))))
         }))
     }
 

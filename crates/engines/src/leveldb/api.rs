@@ -1,6 +1,7 @@
 //! LevelDB's C interface, from a library that is opened at run time: what RocksDB's has not alike.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::path::PathBuf;
 
 use crate::library::{Loaded, Search, functions};
 use crate::lsm::{self, Bytes, Failure, Handle, Lib};
@@ -53,12 +54,13 @@ functions! {
     create_iterator(db: Handle, options: Handle) -> Handle;
 }
 
-fn load() -> Result<(lsm::Api, Api), String> {
+fn load() -> Result<((lsm::Api, Api), PathBuf), String> {
     let folders = [crate::deps::folder("leveldb")];
     let search = Search { variable: VARIABLE, file: "libleveldb.so", folders: &folders };
-    let library = search.open()?;
+    let (library, path) = search.open()?;
     // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
-    unsafe { Ok((lsm::Api::load_as(library, "leveldb_")?, Api::load(library)?)) }
+    let apis = unsafe { (lsm::Api::load_as(library, "leveldb_")?, Api::load(library)?) };
+    Ok((apis, path))
 }
 
 /// The environment variable that names its folder.
@@ -73,6 +75,11 @@ pub(super) fn library() -> crate::Result<(Lib, &'static Api)> {
 /// Whether it can run here.
 pub(super) fn availability() -> crate::Availability {
     LIBRARY.availability(|(_, own)| own.version())
+}
+
+/// Where it comes from.
+pub(super) fn origin() -> Option<crate::Origin> {
+    LIBRARY.origin(VARIABLE)
 }
 
 impl Api {

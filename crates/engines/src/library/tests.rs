@@ -14,12 +14,15 @@ fn a_folder_that_was_named_and_holds_none_is_an_error_that_names_it() {
 
 #[test]
 fn a_library_is_loaded_once_and_one_that_is_missing_is_told_with_its_remedy() {
-    static HERE: Loaded<String> = Loaded::new("x", "get x", || Ok("x 1".to_owned()));
+    static HERE: Loaded<String> = Loaded::new("x", "get x", || Ok(("x 1".to_owned(), "/x".into())));
     static GONE: Loaded<String> = Loaded::new("x", "get x", || Err("no x".to_owned()));
     let ready = Availability::Ready { version: "1".to_owned() };
     assert!(std::ptr::eq(HERE.get().unwrap(), HERE.get().unwrap()));
     assert_eq!(HERE.beside(ready.clone()), ready);
     assert_eq!(HERE.availability(|x| x.replace("x ", "")), ready);
+    assert_eq!(HERE.origin("X_LIB_DIR"), Some(Origin::System("/x".into())));
+    assert_eq!(HERE.origin("PATH"), Some(Origin::Named("PATH", "/x".into())));
+    assert_eq!(GONE.origin("X_LIB_DIR"), None);
     let error = GONE.get().unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("no x"), "{error}");
     let missing = |why: &str, remedy: &str| Availability::Missing {
@@ -59,7 +62,8 @@ fn what_a_library_needs_is_taken_from_beside_it() {
     let text = "int below(void); int above(void) { return below() + 1; }";
     compile(above, text, &[at(below)]);
     let search = Search { variable: "X_LIB_DIR", file: above, folders: &[] };
-    let library = search.open_from(Some(folder.path())).unwrap();
+    let (library, path) = search.open_from(Some(folder.path())).unwrap();
+    assert_eq!(path, at(above));
     functions! {
         struct Api of "abo";
         ve() -> i32;

@@ -15,7 +15,7 @@ use crate::{EngineError, Result};
 /// or disk before it is used. 64 GiB, or 1 GiB on 32 bits.
 const MAP: usize = 1 << if usize::BITS == 64 { 36 } else { 30 };
 /// Named databases at most.
-const TABLES: u32 = 32;
+const TABLES: u32 = 40;
 /// Files for their owner and whom the umask leaves.
 const MODE: u32 = 0o664;
 

@@ -16,7 +16,7 @@ use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::settings::SWITCH;
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
+    Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
 };
 
 mod check;
@@ -58,6 +58,8 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: ffi::version() },
     library: None,
+    origin: || Some(Origin::CompiledIn),
+    system: None,
     open,
     settings: SETTINGS,
     explained: &[],

@@ -3,13 +3,17 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::deps;
 use crate::program::{Missing, Search, Variable, search_path};
 
 pub(super) const VARIABLE: Variable = Variable {
     name: "EMBERMARK_MARIADB_DIR",
     of: "the folder of an installation",
-    below: &["sbin", "bin", "scripts"],
+    below: &["sbin", "bin", "scripts", "libexec"],
 };
+
+const SERVER: &str = "mariadbd";
+const INSTALL: &str = "mariadb-install-db";
 
 /// Where the server lies on Debian and its kin; an ordinary user's search path may lack it.
 const BESIDE_THE_PATH: [&str; 2] = ["/usr/sbin", "/usr/libexec"];
@@ -18,23 +22,42 @@ const BESIDE_THE_PATH: [&str; 2] = ["/usr/sbin", "/usr/libexec"];
 pub(super) struct Installation {
     pub install_db: PathBuf,
     pub mariadbd: PathBuf,
-    /// The folder the programs were told to be in, if they were.
+    /// The folder of the installation, where it is not the one that the programs know.
     pub base: Option<PathBuf>,
     /// As `mariadbd --version` says it, for example `10.11.14`.
     pub version: String,
 }
 
-/// Finds the programs: those of the variable, else of the search path and beside it.
+/// Finds the programs: those of the variable, else the release that was fetched, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let mut folders = search_path();
-    folders.extend(BESIDE_THE_PATH.map(PathBuf::from));
-    let install = "apt-get install mariadb-server".to_owned();
-    let search = Search { variable: VARIABLE, folders, install };
-    let ([mariadbd], [install_db]) =
-        (search.find(["mariadbd"])?, search.find(["mariadb-install-db"])?);
+    let (mut search, fetched) = (of_system(), fetched());
+    search.install = "make servers".to_owned();
+    search.folders.splice(..0, VARIABLE.below.iter().map(|below| fetched.join(below)));
+    let ([mariadbd], [install_db]) = (search.find([SERVER])?, search.find([INSTALL])?);
+    let base = search.named().or_else(|| mariadbd.starts_with(&fetched).then_some(fetched));
     let asked = &mut Command::new(&mariadbd);
     let version = search.version(asked.args(["--no-defaults", "--version"]), number)?;
-    Ok(Installation { install_db, mariadbd, base: search.named(), version })
+    Ok(Installation { install_db, mariadbd, base, version })
+}
+
+/// The folder of the release that `make servers` has fetched, whether it is there or not.
+pub(super) fn fetched() -> PathBuf {
+    deps::folder(super::NAME)
+}
+
+/// The folder of the system's own installation.
+pub(super) fn system() -> Result<PathBuf, Missing> {
+    let search = of_system();
+    let [mariadbd] = search.find_from(None, [SERVER])?;
+    let base = mariadbd.ancestors().nth(2).unwrap_or(&mariadbd).to_owned();
+    search.find_from(Some(&base), [INSTALL]).map(|_| base)
+}
+
+/// The search path, and beside it.
+fn of_system() -> Search {
+    let mut folders = search_path();
+    folders.extend(BESIDE_THE_PATH.map(PathBuf::from));
+    Search { variable: VARIABLE, folders, install: "apt-get install mariadb-server".to_owned() }
 }
 
 /// `mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on x86_64` gives `10.11.14`.

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::NAME;
@@ -30,10 +30,10 @@ pub(super) struct Connector {
     pub plugins: Option<CString>,
 }
 
-fn load() -> Result<Connector, String> {
-    let folders = [crate::deps::folder("clients")];
+fn load() -> Result<(Connector, PathBuf), String> {
+    let folders = [super::installation::fetched().join("lib"), crate::deps::folder("clients")];
     let search = Search { variable: "MARIADB_LIB_DIR", file: "libmariadb.so", folders: &folders };
-    let library = search.open()?;
+    let (library, path) = search.open()?;
     // SAFETY: it is Connector/C, by its name; the functions have kept their types since version
     // 3.0, the first of that name.
     let (api, own) = unsafe { (Api::load(library)?, OwnApi::load(library)?) };
@@ -44,7 +44,7 @@ fn load() -> Result<Connector, String> {
     // SAFETY: the version is a constant text.
     let version = unsafe { CStr::from_ptr((api.get_client_info)()) }.to_string_lossy().into();
     let plugins = plugins(&api);
-    Ok(Connector { api, own, version, plugins })
+    Ok((Connector { api, own, version, plugins }, path))
 }
 
 fn plugins(api: &Api) -> Option<CString> {

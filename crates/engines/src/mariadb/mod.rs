@@ -26,12 +26,12 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::program;
 use crate::server::{self, Server};
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
     Settings, Store, Tier,
 };
+use crate::{deps, program};
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
@@ -67,6 +67,15 @@ impl Engine for MariaDb {
         found.map_or_else(Vec::new, |found| {
             [("mariadb-install-db", found.install_db), ("mariadbd", found.mariadbd)].to_vec()
         })
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        let (_, program) = self.programs().pop()?;
+        Some(deps::origin(NAME, program, Some(installation::VARIABLE.name)))
+    }
+
+    fn system(&self) -> Option<Result<PathBuf>> {
+        Some(installation::system().map_err(|missing| missing.error(NAME)))
     }
 
     fn tier(&self, durability: Durability) -> Tier {

@@ -184,12 +184,16 @@ impl Session {
 }
 
 impl Driver for Session {
-    const NAME: &'static str = NAME;
+    type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
 
     /// InnoDB keeps rows in the order of the primary key: in that order each goes to the end.
-    const BULK_SORTED: bool = true;
-
-    type Prepared = Prepared;
+    fn bulk_sorted(&self) -> bool {
+        true
+    }
 
     fn dialect(&self) -> &'static dyn Dialect {
         &MariaSql

@@ -1,6 +1,7 @@
 //! MongoDB's C driver, libmongoc with libbson, opened once in a process.
 
 use std::ffi::{CStr, CString};
+use std::path::PathBuf;
 use std::ptr;
 
 use super::NAME;
@@ -29,10 +30,10 @@ pub(super) fn library() -> crate::Result<&'static MongoLib> {
     LIBRARY.get().inspect_err(|why| embermark_skips::skipped(NAME, why))
 }
 
-fn load() -> Result<MongoLib, String> {
+fn load() -> Result<(MongoLib, PathBuf), String> {
     let folders = [crate::deps::folder("clients")];
     let search = Search { variable: "MONGOC_LIB_DIR", file: "libmongoc-1.0.so", folders: &folders };
-    let library = search.open()?;
+    let (library, path) = search.open()?;
     // SAFETY: it is MongoDB's, by its name; 1.x keeps its interface. It needs libbson, so that the
     // functions of the libbson that it was loaded with are found through it.
     let (mongoc, bson) = unsafe { (MongocApi::load(library)?, BsonApi::load(library)?) };
@@ -45,7 +46,7 @@ fn load() -> Result<MongoLib, String> {
         CStr::from_ptr((mongoc.get_version)()).to_string_lossy().into_owned()
     };
     unlink_counters();
-    Ok(MongoLib { mongoc, bson, version })
+    Ok((MongoLib { mongoc, bson, version }, path))
 }
 
 /// Takes the name from the shared memory in which the driver counts what it does, for `mongoc-stat`

@@ -16,7 +16,7 @@ pub(super) struct Answer {
 /// What went wrong at the server, or on the way to it.
 #[derive(Debug)]
 pub(super) struct ServerError {
-    /// SQLSTATE (<https://www.postgresql.org/docs/15/errcodes-appendix.html>); none where the
+    /// SQLSTATE (<https://www.postgresql.org/docs/18/errcodes-appendix.html>); none where the
     /// server has not said anything.
     pub state: Option<String>,
     /// For a person: state, message, detail and hint.

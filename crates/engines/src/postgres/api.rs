@@ -1,5 +1,5 @@
 //! The part of libpq that is used here, as its header `libpq-fe.h` declares it:
-//! <https://www.postgresql.org/docs/15/libpq.html>.
+//! <https://www.postgresql.org/docs/18/libpq.html>.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -1,12 +1,12 @@
 //! PostgreSQL's own check, which is an extension: amcheck
-//! (<https://www.postgresql.org/docs/15/amcheck.html>).
+//! (<https://www.postgresql.org/docs/18/amcheck.html>).
 
 use super::NAME;
 use super::session::Session;
 use crate::{Checked, EngineError, Result};
 
 /// SQLSTATEs that tell of damage, of data and of an index
-/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+/// (<https://www.postgresql.org/docs/18/errcodes-appendix.html>).
 const DAMAGED: [&str; 2] = ["XX001", "XX002"];
 
 /// Checks every table with what it keeps elsewhere for long values, and every B-tree, which has to
@@ -37,8 +37,12 @@ pub(super) fn tables(session: &mut Session) -> Result<Checked> {
 /// The schema of the extension, which is made where the server is our own.
 fn extension(session: &mut Session) -> Result<String> {
     let missing = |why: &str| EngineError::unsupported(NAME, format!("a check: amcheck {why}"));
-    let offered = "SELECT FROM pg_available_extensions WHERE name = 'amcheck'";
-    if session.ask(offered)?.rows() == 0 {
+    let sql = "SELECT FROM pg_available_extensions WHERE name = 'amcheck'";
+    let offered = match session.connection.run(sql) {
+        Err(_) if session.server.is_none() => return Err(missing("is not known to this server")),
+        offered => offered.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
+    };
+    if offered.rows() == 0 {
         return Err(missing("is not installed: apt-get install postgresql-contrib"));
     }
     if session.server.is_some() {

@@ -13,7 +13,7 @@ use super::value::Encoded;
 const CHUNK: c_int = 256;
 
 /// A connection, ended when dropped. It is used by one thread, as libpq wants it
-/// (<https://www.postgresql.org/docs/15/libpq-threading.html>): nothing here is `Send`.
+/// (<https://www.postgresql.org/docs/18/libpq-threading.html>): nothing here is `Send`.
 pub(super) struct Connection {
     library: &'static Libpq,
     raw: Handle,

@@ -1,4 +1,4 @@
-//! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format"), and of
+//! COPY in its binary form (<https://www.postgresql.org/docs/18/sql-copy.html>, "Binary Format"), and of
 //! a CSV file.
 
 use std::fs::File;
@@ -74,6 +74,18 @@ impl<'a> Copy<'a> {
             self.out.clear();
         }
     }
+}
+
+/// Whether a server takes a COPY into a table in a form, of no rows.
+pub(super) fn is_taken(connection: &mut Connection, table: &str, form: &str) -> bool {
+    let Ok(mut copying) = connection.copy_in(&format!("COPY {table} FROM STDIN (FORMAT {form})"))
+    else {
+        return false;
+    };
+    let mut none = [SIGNATURE, &HEADER].concat();
+    none.extend_from_slice(&END.to_be_bytes());
+    let none = if form.starts_with("binary") { &*none } else { &[] };
+    copying.put(none).is_ok() && copying.finish().is_ok()
 }
 
 /// Sends a CSV file as it is, from the beginning of `open`, and gives how many rows the server stored.

@@ -2,36 +2,46 @@
 
 use embermark_model::Durability;
 
+use super::offers::{Offer, Offers};
 use super::tier::TIERS;
-use crate::sql::{BinaryJson, Dialect, SqlType, TableDef};
+use crate::sql::{Dialect, SqlType, TableDef};
 
-/// The dialect of a tier: tables that may vanish in a crash are created UNLOGGED.
-pub(super) fn of(durability: Durability) -> &'static dyn Dialect {
-    match TIERS.of(durability).set.unlogged {
-        true => &PostgresSql { create: "CREATE UNLOGGED TABLE" },
-        false => &PostgresSql { create: "CREATE TABLE" },
+/// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where
+/// it has that. Made once a connection to a server that is given, it stays.
+pub(super) fn of(durability: Durability, offers: Offers) -> &'static dyn Dialect {
+    const ALL: Offers = Offers::ALL;
+    match TIERS.of(durability).set.unlogged && offers.has(Offer::Unlogged) {
+        true if offers == ALL => &PostgresSql { create: UNLOGGED, offers: ALL },
+        false if offers == ALL => &PostgresSql { create: LOGGED, offers: ALL },
+        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, offers })),
+        false => Box::leak(Box::new(PostgresSql { create: LOGGED, offers })),
     }
 }
 
+const LOGGED: &str = "CREATE TABLE";
+const UNLOGGED: &str = "CREATE UNLOGGED TABLE";
+
 struct PostgresSql {
     create: &'static str,
+    offers: Offers,
 }
 
 impl Dialect for PostgresSql {
     /// Texts are compared by their bytes whatever the database's own collation, which on a server that
-    /// is given may be any: <https://www.postgresql.org/docs/15/collation.html>.
+    /// is given may be any: <https://www.postgresql.org/docs/18/collation.html>.
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {
             SqlType::Int => "integer",
             SqlType::Big => "bigint",
             SqlType::Double => "double precision",
-            SqlType::Text => "text COLLATE \"C\"",
+            SqlType::Text if self.offers.has(Offer::ByteOrder) => "text COLLATE \"C\"",
+            SqlType::Text => "text",
             SqlType::Bytes => "bytea",
         }
     }
 
     /// No smaller ones: binary COPY wants a value in the width of its column
-    /// (<https://www.postgresql.org/docs/15/sql-copy.html>), and rows to load have 32 bits or 64.
+    /// (<https://www.postgresql.org/docs/18/sql-copy.html>), and rows to load have 32 bits or 64.
     fn unsigned(&self, _: u32) -> &'static str {
         self.type_name(SqlType::Int)
     }
@@ -41,37 +51,51 @@ impl Dialect for PostgresSql {
     }
 
     fn index_names(&self, table: &str) -> Option<String> {
-        Some(format!(
-            "SELECT CAST(indexname AS TEXT) FROM pg_indexes \
-             WHERE schemaname = CURRENT_SCHEMA() AND tablename = '{table}'"
-        ))
+        self.offers.has(Offer::Indexes).then(|| {
+            format!(
+                "SELECT CAST(indexname AS TEXT) FROM pg_indexes \
+                 WHERE schemaname = CURRENT_SCHEMA() AND tablename = '{table}'"
+            )
+        })
     }
 
     fn json(&self) -> Option<&'static str> {
-        Some("json")
+        self.offers.has(Offer::Json).then_some("json")
     }
 
-    /// <https://www.postgresql.org/docs/15/datatype-json.html>
-    fn binary_json(&self) -> Option<BinaryJson> {
-        Some(BinaryJson { type_name: "jsonb", of_text: |place| format!("{place}::jsonb") })
+    /// <https://www.postgresql.org/docs/18/datatype-json.html>
+    fn binary_json(&self) -> Option<&'static str> {
+        self.offers.has(Offer::JsonBinary).then_some("jsonb")
+    }
+
+    fn binary_json_of(&self, text: &str) -> String {
+        format!("{text}::jsonb")
     }
 
     fn json_number(&self, column: &str, field: &str) -> Option<String> {
-        Some(format!("CAST({column} ->> '{field}' AS double precision)"))
+        self.documents().then(|| format!("CAST({column} ->> '{field}' AS double precision)"))
     }
 
-    /// <https://www.postgresql.org/docs/15/functions-json.html>
+    /// <https://www.postgresql.org/docs/18/functions-json.html>
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
-        Some(format!("({column} ->> '{field}')"))
+        self.documents().then(|| format!("({column} ->> '{field}')"))
     }
 
-    /// <https://www.postgresql.org/docs/15/functions-datetime.html>
+    /// <https://www.postgresql.org/docs/18/functions-datetime.html>
     fn month(&self, milliseconds: &str) -> Option<String> {
         let moment = format!("to_timestamp({milliseconds} / 1000) AT TIME ZONE 'UTC'");
-        Some(format!("CAST(date_part('month', {moment}) AS integer)"))
+        let month = format!("CAST(date_part('month', {moment}) AS integer)");
+        self.offers.has(Offer::Months).then_some(month)
     }
 
     fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
         (self.create, "")
+    }
+}
+
+impl PostgresSql {
+    /// Whether it reads the fields of documents.
+    fn documents(&self) -> bool {
+        self.offers.has(Offer::Json) || self.offers.has(Offer::JsonBinary)
     }
 }

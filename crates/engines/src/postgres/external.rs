@@ -7,7 +7,8 @@ use embermark_model::Durability;
 
 use super::answer::text;
 use super::connection::Connection;
-use super::library::{LIBRARY, Libpq};
+use super::library::{Libpq, library_for};
+use super::offers::{Offer, Offers};
 use super::session::Session;
 use super::tier::{TIERS, on_off};
 use super::{NAME, tidy};
@@ -20,12 +21,14 @@ use crate::{EngineError, OpenOptions, Result};
 /// When the URL is none, the server is not reached, or the user may create no schema.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let (mut connection, schema) = (reach(url)?, &options.guest);
-    remove(&mut connection, schema)?;
+    let offers = Offers::of_sessions(&mut connection);
+    remove(&mut connection, schema, offers)?;
     run(&mut connection, &format!("CREATE SCHEMA {schema}"))?;
     // From here on, dropping the session drops the schema.
     let mut session = Session::new(connection, Some(schema.clone()), url, options.durability);
-    session.set(settings(schema, options.durability))?;
-    Ok(session)
+    session.set(settings(schema, options.durability, offers))?;
+    let offers = offers.with_tables(&mut session.connection);
+    session.offering(offers)
 }
 
 /// Removes the schema of a client that was killed.
@@ -33,17 +36,22 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 /// # Errors
 /// When the server is not reached, or reports one.
 pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
-    remove(&mut reach(url)?, schema)
+    let mut connection = reach(url)?;
+    let offers = Offers::of_sessions(&mut connection);
+    remove(&mut connection, schema, offers)
 }
 
 /// Ends the connections of a schema's client, which may still hold locks, and drops it.
-fn remove(connection: &mut Connection, schema: &str) -> Result<()> {
+fn remove(connection: &mut Connection, schema: &str, offers: Offers) -> Result<()> {
+    let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+    if !offers.has(Offer::Sessions) {
+        return run(connection, &drop);
+    }
     run(
         connection,
         &format!(
             "SET lock_timeout = '30s'; SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE application_name = '{schema}'; DROP SCHEMA IF EXISTS {schema} CASCADE; \
-             RESET lock_timeout"
+             WHERE application_name = '{schema}'; {drop}; RESET lock_timeout"
         ),
     )
 }
@@ -53,7 +61,7 @@ fn run(connection: &mut Connection, sql: &str) -> Result<()> {
 }
 
 fn reach(url: &str) -> Result<Connection> {
-    let library = LIBRARY.get()?;
+    let library = library_for(url)?;
     let place = place(library, url).map_err(|why| {
         let wanted = "give it as postgres://user:password@host:port/database";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -63,12 +71,23 @@ fn reach(url: &str) -> Result<Connection> {
 }
 
 /// What a session in a schema of ours begins with; by the name the server's list of clients has it.
-pub(super) fn settings(schema: &str, durability: Durability) -> String {
-    let commit = on_off(TIERS.of(durability).set.synchronous_commit);
-    format!(
-        "SET application_name = '{schema}'; SET search_path = {schema}; \
-         SET synchronous_commit = {commit}; SET timezone = 'UTC'"
-    )
+pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
+    let mut all = vec![format!("SET search_path = {schema}")];
+    if offers.has(Offer::Sessions) {
+        all.push(format!("SET application_name = '{schema}'"));
+    }
+    if offers.has(Offer::CommitLevel) {
+        let commit = on_off(TIERS.of(durability).set.synchronous_commit);
+        all.push(format!("SET synchronous_commit = {commit}"));
+    }
+    if offers.has(Offer::TimeZone) {
+        all.push("SET timezone = 'UTC'".to_owned());
+    }
+    if !offers.has(Offer::Snapshot) && offers.has(Offer::SessionSnapshot) {
+        let level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+        all.push(level.to_owned());
+    }
+    all.join("; ")
 }
 
 /// Where the server of a URL is, without the user's password.

@@ -4,17 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::deps;
 use crate::program::{Missing, Search, Variable, search_path};
 use crate::server::Account;
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_POSTGRES_BIN", of: "the folder that holds them", below: &[""] };
 
+const PROGRAMS: [&str; 2] = ["initdb", "postgres"];
+
 /// Where Debian and its kin put them, by version, away from the search path.
 const BY_VERSION: &str = "/usr/lib/postgresql";
 
-/// The user Debian's package creates; root has to run the server as somebody else.
-const USER: &str = "postgres";
+/// As root the server has to run as somebody else: the user Debian's package creates, or who owns
+/// nothing.
+const USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// The programs of one version.
 pub(super) struct Installation {
@@ -25,19 +29,40 @@ pub(super) struct Installation {
     pub account: Account,
 }
 
-/// Finds the programs: those of the variable, else of the search path, else the newest.
+/// Finds the programs: those of the variable, else the release that was fetched, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let mut folders = search_path();
-    folders.extend(by_version(Path::new(BY_VERSION)));
-    let install = "apt-get install postgresql".to_owned();
-    let search = Search { variable: VARIABLE, folders, install };
-    let [initdb, postgres] = search.find(["initdb", "postgres"])?;
-    let version = search.version(Command::new(&postgres).arg("--version"), number)?;
-    let account = Account::unprivileged(USER).map_err(|why| Missing {
+    let mut search = Search { install: "make servers".to_owned(), ..of_system() };
+    // It may be a link to where other users come.
+    search.folders.splice(..0, fetched().canonicalize().map(|folder| folder.join("bin")));
+    let [initdb, postgres] = search.find(PROGRAMS)?;
+    let account = Account::unprivileged(&postgres, &USERS).map_err(|why| Missing {
         why,
         remedy: "useradd --system --no-create-home postgres".to_owned(),
     })?;
+    // As who will start it, who may not come there.
+    let mut asked = Command::new(&postgres);
+    account.run(asked.current_dir("/").arg("--version"));
+    let version = search.version(&mut asked, number)?;
     Ok(Installation { initdb, postgres, version, account })
+}
+
+/// The folder of the release that `make servers` has fetched, whether it is there or not.
+pub(super) fn fetched() -> PathBuf {
+    deps::folder(super::NAME)
+}
+
+/// The folder of the system's own.
+pub(super) fn system() -> Result<PathBuf, Missing> {
+    let [mut program, _] = of_system().find_from(None, PROGRAMS)?;
+    program.pop();
+    Ok(program)
+}
+
+/// The search path, then Debian's folders, the newest first.
+fn of_system() -> Search {
+    let mut folders = search_path();
+    folders.extend(by_version(Path::new(BY_VERSION)));
+    Search { variable: VARIABLE, folders, install: "apt-get install postgresql".to_owned() }
 }
 
 /// The `bin` of every version below `root`, newest first.

@@ -1,17 +1,36 @@
 //! libpq, PostgreSQL's own client library, opened once in a process.
 
 use std::ffi::c_int;
+use std::path::PathBuf;
 
 use super::NAME;
 use super::api::{Api, SetChunkedRowsMode};
+use crate::Result;
 use crate::library::{Loaded, Search};
 
-/// The library.
-pub(super) static LIBRARY: Loaded<Libpq> = Loaded::new(
-    NAME,
-    "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
-    load,
-);
+const REMEDY: &str = "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so";
+
+/// The library: the one fetched with the server, which has no TLS, before the system's.
+pub(super) static LIBRARY: Loaded<Libpq> =
+    Loaded::new(NAME, REMEDY, || load(&[fetched(), clients()]));
+
+/// The library for what may ask for TLS: the system's before the one fetched with the server.
+static FOR_TLS: Loaded<Libpq> = Loaded::new(NAME, REMEDY, || {
+    let system = Search { variable: VARIABLE, file: FILE, folders: &[] }.system();
+    load(&[system.unwrap_or_default(), clients(), fetched()])
+});
+
+const VARIABLE: &str = "LIBPQ_LIB_DIR";
+const FILE: &str = "libpq.so";
+
+/// The library for a connection; one to a server of our own says that it is without TLS.
+///
+/// # Errors
+///
+/// There is none here.
+pub(super) fn library_for(connection: &str) -> Result<&'static Libpq> {
+    if connection.contains("sslmode=disable") { LIBRARY.get() } else { FOR_TLS.get() }
+}
 
 /// The library, loaded.
 pub(super) struct Libpq {
@@ -22,10 +41,18 @@ pub(super) struct Libpq {
     pub version: String,
 }
 
-fn load() -> Result<Libpq, String> {
-    let folders = [crate::deps::folder("clients")];
-    let search = Search { variable: "LIBPQ_LIB_DIR", file: "libpq.so", folders: &folders };
-    let library = search.open()?;
+fn fetched() -> PathBuf {
+    super::installation::fetched().join("lib")
+}
+
+fn clients() -> PathBuf {
+    crate::deps::folder("clients")
+}
+
+/// Opens it from the first of these folders that has one, else from the system's.
+fn load(folders: &[PathBuf]) -> std::result::Result<(Libpq, PathBuf), String> {
+    let search = Search { variable: VARIABLE, file: FILE, folders };
+    let (library, path) = search.open()?;
     // SAFETY: it is PostgreSQL's, by its name; libpq.so.5 has kept these functions from release to
     // release.
     let api = unsafe { Api::load(library) }?;
@@ -38,7 +65,7 @@ fn load() -> Result<Libpq, String> {
     }
     // SAFETY: as above.
     let version = version(unsafe { (api.libVersion)() });
-    Ok(Libpq { api, set_chunked_rows_mode, version })
+    Ok((Libpq { api, set_chunked_rows_mode, version }, path))
 }
 
 /// 150018 is 15.18, and before 10 there were three numbers: 90624 is 9.6.24.

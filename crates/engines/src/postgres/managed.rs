@@ -89,7 +89,7 @@ fn words(line: &str) -> Vec<OsString> {
 
 fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
     ServerSpec {
-        // https://www.postgresql.org/docs/15/server-shutdown.html: SIGINT is the fast shutdown
+        // https://www.postgresql.org/docs/18/server-shutdown.html: SIGINT is the fast shutdown
         // (it ends sessions, writes a checkpoint), SIGQUIT the immediate one, which takes the
         // children with it: each of them has left the process group.
         stop: Signal::SIGINT,
@@ -116,7 +116,7 @@ fn configuration(open: &OpenOptions) -> Vec<String> {
         format!("shared_buffers={buffers}kB"),
         format!("work_mem={work}kB"),
         // A table filled in the transaction that created or truncated it needs no log
-        // (https://www.postgresql.org/docs/15/populate.html); no replication asks for more.
+        // (https://www.postgresql.org/docs/18/populate.html); no replication asks for more.
         "wal_level=minimal".to_owned(),
         "max_wal_senders=0".to_owned(),
         // Checkpoints come from `maintain`, not at a random moment of a trial, unless a load is

@@ -12,6 +12,7 @@ mod installation;
 mod library;
 mod managed;
 mod numeric;
+mod offers;
 mod row;
 mod session;
 mod settings;
@@ -24,12 +25,13 @@ use std::path::PathBuf;
 
 use embermark_model::{Durability, Explained, StandsOut};
 
-use crate::program;
 use crate::server::{self, Server};
 use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Settings, Store, Tier,
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result, Settings,
+    Store, Tier,
 };
-use library::LIBRARY;
+use crate::{deps, program};
+use library::{LIBRARY, library_for};
 use session::Session;
 use settings::SETTINGS;
 use tier::TIERS;
@@ -74,6 +76,15 @@ impl Engine for Postgres {
         })
     }
 
+    fn origin(&self) -> Option<Origin> {
+        let (_, program) = self.programs().pop()?;
+        Some(deps::origin(NAME, program, Some(installation::VARIABLE.name)))
+    }
+
+    fn system(&self) -> Option<Result<PathBuf>> {
+        Some(installation::system().map_err(|missing| missing.error(NAME)))
+    }
+
     fn tier(&self, durability: Durability) -> Tier {
         TIERS.tier(durability)
     }
@@ -100,7 +111,7 @@ impl Engine for Postgres {
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        Session::join(LIBRARY.get()?, at, options.durability)
+        Session::join(library_for(at)?, at, options.durability)
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {

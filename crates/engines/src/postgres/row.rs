@@ -135,7 +135,7 @@ fn text(of: Oid, bytes: &[u8]) -> Option<&str> {
 }
 
 /// A date or a time: nanoseconds since 1970, and how they are written. The server counts days and
-/// microseconds from 2000 (<https://www.postgresql.org/docs/15/datatype-datetime.html>).
+/// microseconds from 2000 (<https://www.postgresql.org/docs/18/datatype-datetime.html>).
 fn time(of: Oid, bytes: &[u8]) -> Option<(i128, Form)> {
     const FROM: i128 = 946_684_800_000_000_000;
     const DAY: i128 = 86_400_000_000_000;

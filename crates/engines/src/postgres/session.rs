@@ -10,7 +10,8 @@ use embermark_model::Durability;
 use super::answer::Answer;
 use super::connection::Connection;
 use super::copy::{Copy, send_file, unread};
-use super::library::{LIBRARY, Libpq};
+use super::library::{Libpq, library_for};
+use super::offers::{Offer, Offers};
 use super::statement::Prepared;
 use super::{NAME, check, dialect, external};
 use crate::server::{self, Server, address};
@@ -24,14 +25,19 @@ const WHOLE: &str = "-";
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
 
-/// SQLSTATE of a statement that the user may not run.
-const INSUFFICIENT_PRIVILEGE: &str = "42501";
+/// Classes of SQLSTATEs of a statement that a server does not take: it has no such thing; it does not know its
+/// words, nothing has that name, or the user may not run it
+/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+const NOT_TAKEN: [&str; 2] = ["0A", "42"];
 
 /// A connection, and what goes with it. Fields are dropped in order: the connection before its server.
 pub(super) struct Session {
     pub connection: Connection,
     pub server: Option<Server>,
     pub durability: Durability,
+    /// What the server has.
+    pub offers: Offers,
+    dialect: &'static dyn Dialect,
     /// On somebody's server, which it is dropped from at the end.
     schema: Option<String>,
     /// How another process reaches the database, as [`Session::join`] takes it.
@@ -51,20 +57,33 @@ impl Session {
         place: &str,
         durability: Durability,
     ) -> Self {
-        let at = format!("{} {place}", schema.as_deref().unwrap_or(WHOLE));
+        let at = at(schema.as_deref().unwrap_or(WHOLE), Offers::ALL, place);
         let (server, settings, statements) = (None, None, 0);
-        Self { connection, server, durability, schema, at, settings, statements }
+        let (offers, dialect) = (Offers::ALL, dialect::of(durability, Offers::ALL));
+        Self { connection, server, durability, offers, dialect, schema, at, settings, statements }
+    }
+
+    /// The same of a server that may lack something.
+    ///
+    /// # Errors
+    /// Never, with what [`Session::new`] made.
+    pub fn offering(mut self, offers: Offers) -> Result<Self> {
+        let [schema, _, place] = address::parts(NAME, &self.at)?;
+        self.at = at(schema, offers, place);
+        (self.offers, self.dialect) = (offers, dialect::of(self.durability, offers));
+        Ok(self)
     }
 
     /// The store of a second connection, to a database that another process has opened.
     pub fn join(library: &'static Libpq, at: &str, durability: Durability) -> Result<Store> {
-        let [schema, place] = address::parts(NAME, at)?;
+        let [schema, offers, place] = address::parts(NAME, at)?;
+        let offers = Offers::parse(offers).unwrap_or(Offers::ALL);
         let connection = Connection::open(library, place)
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
-        let mut session = Self::new(connection, None, place, durability);
+        let mut session = Self::new(connection, None, place, durability).offering(offers)?;
         at.clone_into(&mut session.at);
         if schema != WHOLE {
-            session.set(external::settings(schema, durability))?;
+            session.set(external::settings(schema, durability, offers))?;
         }
         Ok(session.into_store())
     }
@@ -82,7 +101,7 @@ impl Session {
 
     /// Makes a new connection, then ends the old one, so that a failure leaves one.
     fn renew(&mut self) -> Result<()> {
-        let [_, place] = address::parts(NAME, &self.at)?;
+        let [_, _, place] = address::parts(NAME, &self.at)?;
         let mut connection = Connection::open(self.connection.library(), place)
             .map_err(|e| EngineError::failed(NAME, "connect again", e))?;
         if let Some(sql) = &self.settings {
@@ -115,23 +134,22 @@ impl Session {
     ///
     /// Truncated in the same transaction, a table needs no log under wal_level=minimal, and its
     /// rows can be stored as a VACUUM would leave them; an index is made faster from all rows than
-    /// row by row: <https://www.postgresql.org/docs/15/populate.html>, `FREEZE` in
-    /// <https://www.postgresql.org/docs/15/sql-copy.html>. `send` does that, with further options.
+    /// row by row: <https://www.postgresql.org/docs/18/populate.html>, `FREEZE` in
+    /// <https://www.postgresql.org/docs/18/sql-copy.html>. `send` does that, with further options.
     fn fill(
         &mut self,
         table: &TableDef,
         send: impl FnOnce(&mut Connection, &str) -> Result<u64>,
     ) -> Result<u64> {
         let name = table.name;
+        if !self.offers.has(Offer::Fill) {
+            return send(&mut self.connection, "");
+        }
         let is_empty = self.ask(&format!("SELECT FROM {name} LIMIT 1"))?.rows() == 0;
         if !is_empty {
             return send(&mut self.connection, "");
         }
-        let key = format!(
-            "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
-             WHERE contype = 'p' AND conrelid = '{name}'::regclass"
-        );
-        let (without, with) = match &self.ask(&key)?.texts()[..] {
+        let (without, with) = match &self.ask(&key_of(name))?.texts()[..] {
             [row] if let [Some(key), Some(columns)] = &row[..] => (
                 format!("; ALTER TABLE {name} DROP CONSTRAINT {key}"),
                 format!("ALTER TABLE {name} ADD CONSTRAINT {key} {columns}"),
@@ -148,17 +166,71 @@ impl Session {
     pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT format('%I', relname) FROM pg_class \
                    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
-        Ok(self.ask(sql)?.texts().into_iter().flatten().flatten().collect())
+        // The standard's own list, where that is not known: ours need no quotes.
+        let standard = "SELECT table_name FROM information_schema.tables \
+                        WHERE table_schema = current_schema";
+        let found = match self.connection.run(sql) {
+            Err(_) if self.server.is_none() => self.ask(standard)?,
+            found => found.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
+        };
+        Ok(found.texts().into_iter().flatten().flatten().collect())
+    }
+
+    /// Runs a statement; `false` where a server that is given does not take it: there it is not ours to
+    /// insist.
+    fn is_taken(&mut self, sql: &str) -> Result<bool> {
+        match self.connection.run(sql) {
+            Ok(_) => Ok(true),
+            Err(e) if self.server.is_none() && e.state.as_deref().is_some_and(is_not_taken) => {
+                Ok(false)
+            }
+            Err(e) => Err(e.while_doing(format!("run `{sql}`"))),
+        }
+    }
+
+    /// Stores rows by a prepared statement, a row each, inside the transaction that is open: where there
+    /// is no binary COPY.
+    fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
+        let places: Vec<String> = (1..=names.len()).map(|n| self.dialect.placeholder(n)).collect();
+        let (names, places) = (names.join(", "), places.join(", "));
+        let sql = format!("INSERT INTO {} ({names}) VALUES ({places})", table.name);
+        let mut statement = Driver::prepare(self, &sql)?;
+        let mut count = 0;
+        while let Some(row) = rows.next() {
+            let stored = statement.run(&mut self.connection, row, None);
+            count += stored.map_err(Stopped::into_error)?;
+        }
+        Ok(count)
     }
 }
 
-impl Driver for Session {
-    const NAME: &'static str = NAME;
+fn is_not_taken(state: &str) -> bool {
+    NOT_TAKEN.iter().any(|class| state.starts_with(class))
+}
 
+/// How another process reaches a database.
+fn at(schema: &str, offers: Offers, place: &str) -> String {
+    format!("{schema} {} {place}", offers.to_text())
+}
+
+/// A query of the name and the columns of a table's key.
+pub(super) fn key_of(table: &str) -> String {
+    format!(
+        "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
+         WHERE contype = 'p' AND conrelid = '{table}'::regclass"
+    )
+}
+
+impl Driver for Session {
     type Prepared = Prepared;
 
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     fn dialect(&self) -> &'static dyn Dialect {
-        dialect::of(self.durability)
+        self.dialect
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
@@ -183,8 +255,14 @@ impl Driver for Session {
     fn begin(&mut self, access: Access) -> Result<()> {
         self.exec(match access {
             // At the default level every statement would have a snapshot of its own.
-            Access::Read => c"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Access::Write => c"BEGIN",
+            Access::Read if self.offers.has(Offer::Snapshot) => {
+                c"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            }
+            Access::Read if !self.offers.has(Offer::SessionSnapshot) => {
+                let what = "a transaction that reads one state, on this server";
+                return Err(EngineError::unsupported(NAME, what));
+            }
+            _ => c"BEGIN",
         })
     }
 
@@ -197,6 +275,9 @@ impl Driver for Session {
     }
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        if !self.offers.has(Offer::Copy) {
+            return self.insert(table, rows);
+        }
         let mut rows = Copy::new(table, rows);
         match rows.fill(LARGE)? {
             true => rows.send(&mut self.connection, ""),
@@ -206,6 +287,11 @@ impl Driver for Session {
 
     /// Of few rows one COPY, which is a transaction by itself.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        if !self.offers.has(Offer::Copy) {
+            self.begin(Access::Write)?;
+            let count = self.insert(table, rows)?;
+            return self.commit().map(|()| count);
+        }
         let mut rows = Copy::new(table, rows);
         if rows.fill(LARGE)? {
             return rows.send(&mut self.connection, "");
@@ -216,7 +302,7 @@ impl Driver for Session {
     }
 
     fn loads_csv(&self) -> bool {
-        true
+        self.offers.has(Offer::CopyCsv)
     }
 
     /// As rows are: a file of few by one COPY.
@@ -236,30 +322,30 @@ impl Driver for Session {
 
     fn maintain(&mut self) -> Result<()> {
         // Named, because without names VACUUM takes every table of the database, ours or not.
-        let tables = self.tables()?.join(", ");
-        if !tables.is_empty() {
-            self.ask(&format!("VACUUM (ANALYZE) {tables}"))?;
-        }
-        match self.connection.exec(c"CHECKPOINT") {
-            // On somebody's server only an administrator may; there it is not ours to insist.
-            Err(e)
-                if self.server.is_none() && e.state.as_deref() == Some(INSUFFICIENT_PRIVILEGE) =>
-            {
-                Ok(())
+        let tables = self.tables()?;
+        if !tables.is_empty()
+            && !self.is_taken(&format!("VACUUM (ANALYZE) {}", tables.join(", ")))?
+        {
+            for table in tables {
+                self.is_taken(&format!("ANALYZE {table}"))?;
             }
-            Err(e) => Err(e.while_doing("run `CHECKPOINT`")),
-            Ok(_) => Ok(()),
         }
+        self.is_taken("CHECKPOINT").map(drop)
     }
 
     /// Those that the clock or the log's size asked for, and those that a statement did
     /// (<https://www.postgresql.org/docs/current/monitoring-stats.html>): of a view of their own since
     /// version 17.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
-        let found = self.ask(match self.connection.server_version() {
+        let found = self.connection.run(match self.connection.server_version() {
             ..170_000 => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
             _ => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
-        })?;
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(_) if self.server.is_none() => return Ok(None),
+            Err(error) => return Err(error.while_doing("count its checkpoints")),
+        };
         let count = found.texts().into_iter().flatten().next().flatten();
         Ok(count.and_then(|count| count.parse().ok()))
     }
@@ -270,7 +356,7 @@ impl Driver for Session {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, durability) = (self.at.clone(), self.durability);
-        Ok(ClientOpener::new(move || Self::join(LIBRARY.get()?, &at, durability)))
+        Ok(ClientOpener::new(move || Self::join(library_for(&at)?, &at, durability)))
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

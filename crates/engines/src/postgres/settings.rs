@@ -1,5 +1,7 @@
 //! What the server really runs with.
 
+use super::answer::Answer;
+use super::offers::Offer;
 use super::session::Session;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
@@ -11,6 +13,7 @@ const NAMES: &str = "\
     max_wal_size checkpoint_timeout checkpoint_completion_target shared_buffers work_mem \
     hash_mem_multiplier maintenance_work_mem effective_cache_size random_page_cost autovacuum \
     jit max_parallel_workers_per_gather \
+    io_method io_workers effective_io_concurrency \
     max_connections listen_addresses data_checksums server_encoding lc_collate";
 
 /// A table made only to see how the tables of the tier are kept.
@@ -21,7 +24,7 @@ const PROBE: TableDef = TableDef {
 };
 
 /// Every parameter of the server
-/// (<https://www.postgresql.org/docs/15/runtime-config.html>), which refuses to start with one that it
+/// (<https://www.postgresql.org/docs/18/runtime-config.html>), which refuses to start with one that it
 /// does not know. Those that are set here have PostgreSQL's own value beside them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
@@ -52,6 +55,9 @@ pub(super) const SETTINGS: Settings = Settings {
 };
 const OURS: &str = "its files lie in its folder";
 
+/// What a server that is given lacks of what PostgreSQL has.
+const LACKS: &str = "lacks";
+
 type ReadBack = Vec<(String, String)>;
 
 /// The version, and the settings by their own names, those of a configuration too; one that this version lacks is left out. Last
@@ -65,16 +71,51 @@ pub(super) fn read_back(
     let names: Vec<&str> = NAMES.split(' ').chain(own).collect();
     let list: Vec<_> =
         names.iter().map(|name| format!("current_setting('{name}', true)")).collect();
-    let list = list.join(", ");
-    let found = session.ask(&format!("SELECT {list}, current_setting('server_version')"))?;
-    let mut values = found.texts().into_iter().flatten();
-    let named = names.iter().zip(&mut values);
-    let mut settings: ReadBack =
-        named.filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
-    let version = values.next().flatten().unwrap_or_default();
-    settings.push(("relpersistence".to_owned(), persistence(session)?));
+    let sql = format!("SELECT {}, current_setting('server_version')", list.join(", "));
+    let (mut settings, version): (ReadBack, _) = match session.connection.run(&sql) {
+        Ok(found) => {
+            let mut values = found.texts().into_iter().flatten();
+            let named = names.iter().zip(&mut values);
+            let named = named.filter_map(|(name, value)| Some(((*name).to_owned(), value?)));
+            (named.collect(), values.next().flatten().unwrap_or_default())
+        }
+        // One that has settings of its own, or none.
+        Err(_) if options.url.is_some() => {
+            let shown = names.iter().filter_map(|name| {
+                let value = session.connection.run(&format!("SHOW {name}")).ok().and_then(first)?;
+                Some(((*name).to_owned(), value))
+            });
+            (shown.collect(), String::new())
+        }
+        Err(error) => return Err(error.while_doing(format!("run `{sql}`"))),
+    };
+    if let Some(kept) = persistence(session)? {
+        settings.push(("relpersistence".to_owned(), kept));
+    }
+    if let Ok(found) = session.connection.run("SELECT pg_jit_available()::text") {
+        // Whether `jit` has anything to turn on.
+        settings.extend(first(found).map(|there| ("pg_jit_available".to_owned(), there)));
+    }
     settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
+    if let Some(lacks) = session.offers.lacking() {
+        settings.push((LACKS.to_owned(), lacks));
+    }
+    let version = if options.url.is_some() { product(session, version)? } else { version };
     Ok((version, settings))
+}
+
+/// The version of a server that is given: PostgreSQL's own number, or what else it says it is.
+fn product(session: &mut Session, number: String) -> Result<String> {
+    let said = first(session.ask("SELECT version()")?).unwrap_or_default();
+    let of_its_own = said.strip_prefix("PostgreSQL ").and_then(|rest| rest.strip_prefix(&number));
+    // "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc …"
+    let is_postgres = of_its_own.is_some_and(|rest| rest.starts_with(" on "));
+    Ok(if is_postgres && !number.is_empty() { number } else { said })
+}
+
+/// The first value of an answer.
+fn first(answer: Answer) -> Option<String> {
+    answer.texts().into_iter().flatten().next().flatten()
 }
 
 /// Bytes of the server's cache.
@@ -82,20 +123,30 @@ pub(super) fn read_back(
 /// # Errors
 /// When the server reports one.
 pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
-    let found = session.ask("SELECT pg_size_bytes(current_setting('shared_buffers'))")?;
-    let bytes = found.texts().into_iter().flatten().flatten().next();
-    Ok(bytes.and_then(|bytes| bytes.parse().ok()))
+    let sql = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
+    let found = match session.connection.run(sql) {
+        Err(_) if session.server.is_none() => return Ok(None),
+        found => found.map_err(|e| e.while_doing(format!("run `{sql}`")))?,
+    };
+    Ok(first(found).and_then(|bytes| bytes.parse().ok()))
 }
 
-/// How a table is kept, found out by making one.
-fn persistence(session: &mut Session) -> Result<String> {
+/// How a table is kept, found out by making one; none where the server does not tell.
+fn persistence(session: &mut Session) -> Result<Option<String>> {
+    if !session.offers.has(Offer::Unlogged) {
+        return Ok(None);
+    }
     session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;
     let sql = "SELECT relpersistence FROM pg_class WHERE oid = 'embermark_probe'::regclass";
-    let kept = session.ask(sql)?.texts().into_iter().flatten().flatten().next();
+    let kept = session.connection.run(sql);
     session.exec(c"ROLLBACK")?;
-    Ok(match kept.as_deref().unwrap_or_default() {
+    let kept = match kept {
+        Err(_) if session.server.is_none() => return Ok(None),
+        kept => first(kept.map_err(|e| e.while_doing(format!("run `{sql}`")))?),
+    };
+    Ok(kept.map(|kept| match &*kept {
         "p" => "permanent".to_owned(),
         "u" => "unlogged".to_owned(),
-        other => other.to_owned(),
-    })
+        _ => kept,
+    }))
 }

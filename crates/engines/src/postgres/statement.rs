@@ -16,7 +16,7 @@ const FEW: u64 = 64;
 const OFTEN: u8 = 8;
 
 /// A serialization that failed, and a deadlock: the manual asks to try again
-/// (<https://www.postgresql.org/docs/15/mvcc-serialization-failure-handling.html>).
+/// (<https://www.postgresql.org/docs/18/mvcc-serialization-failure-handling.html>).
 const CONFLICTS: [&str; 2] = ["40001", "40P01"];
 
 /// A statement that a connection knows by its name.

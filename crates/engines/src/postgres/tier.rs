@@ -15,7 +15,7 @@ pub(super) struct Parameters {
 }
 
 /// The cheapest settings that keep each tier
-/// (<https://www.postgresql.org/docs/15/runtime-config-wal.html>):
+/// (<https://www.postgresql.org/docs/18/runtime-config-wal.html>):
 ///
 /// - `power`: the write-ahead log is synced before a commit returns, and pages torn by the power
 ///   cut are restored from it.
@@ -27,7 +27,7 @@ pub(super) struct Parameters {
 ///   torn page in its cache. (Seen on tmpfs with most of the kills of a process that writes all
 ///   the time; a file system with large folios does not show it.)
 /// - `none`: neither is waited for, and tables are UNLOGGED: no log at all, and emptied by the
-///   recovery after a crash (<https://www.postgresql.org/docs/15/sql-createtable.html>).
+///   recovery after a crash (<https://www.postgresql.org/docs/18/sql-createtable.html>).
 pub(super) static TIERS: TierTable<Parameters> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -60,7 +60,7 @@ pub(super) static TIERS: TierTable<Parameters> = TierTable {
     ]),
 };
 
-const MANUAL: &str = "https://www.postgresql.org/docs/15/runtime-config-wal.html";
+const MANUAL: &str = "https://www.postgresql.org/docs/18/runtime-config-wal.html";
 
 const LOGGED: Parameters =
     Parameters { fsync: true, synchronous_commit: true, full_page_writes: true, unlogged: false };

@@ -4,7 +4,7 @@ use super::db::Families;
 use crate::{Checked, Result};
 
 /// Reads every pair of every column family, each block compared with its checksum
-/// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#checksums>). The C interface of 7.8
+/// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#checksums>). The C interface
 /// has no `DB::VerifyChecksum`. A block in the cache was compared when it was read, which is the
 /// default of every read.
 pub(super) fn checksums(families: &Families) -> Result<Checked> {

@@ -2,19 +2,23 @@
 //! tells its version, but writes it beside each database.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use super::api::Api;
 use super::{db, options};
+use crate::EngineError;
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
 
 /// The environment variable that names its folder.
 pub(super) const VARIABLE: &str = "ROCKSDB_LIB_DIR";
 
+const FILE: &str = "librocksdb.so";
+
 /// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     super::ID,
-    "apt-get install librocksdb-dev, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
+    "run `make deps`, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
     load,
 );
 
@@ -26,10 +30,19 @@ pub(super) struct RocksLib {
     pub version: String,
 }
 
-fn load() -> Result<RocksLib, String> {
+/// The folder of the system's own.
+pub(super) fn system() -> crate::Result<PathBuf> {
+    let search = Search { variable: VARIABLE, file: FILE, folders: &[] };
+    search.system().ok_or_else(|| {
+        let why = format!("the system has no {FILE}");
+        EngineError::unavailable(super::ID, why, "apt-get install librocksdb-dev")
+    })
+}
+
+fn load() -> Result<(RocksLib, PathBuf), String> {
     let folders = [crate::deps::folder("rocksdb")];
-    let search = Search { variable: VARIABLE, file: "librocksdb.so", folders: &folders };
-    let library = search.open()?;
+    let search = Search { variable: VARIABLE, file: FILE, folders: &folders };
+    let (library, path) = search.open()?;
     // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
     // to release.
     let (common, api) = unsafe { (lsm::Api::load_as(library, "rocksdb_")?, Api::load(library)?) };
@@ -38,7 +51,7 @@ fn load() -> Result<RocksLib, String> {
     let lib = Lib { id: super::ID, api: common };
     let version =
         version(lib, api).map_err(|error| format!("its version is not known: {error}"))?;
-    Ok(RocksLib { lib, api, version })
+    Ok((RocksLib { lib, api, version }, path))
 }
 
 fn version(lib: Lib, api: &'static Api) -> Result<String, Box<dyn Error>> {

@@ -15,8 +15,8 @@ use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::log_files::log_files;
-use crate::lsm::{self, Batch, Reads, To, Value};
+use crate::log_files::{holds, log_files};
+use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
     Scope, Settings, TierSetting, TierTable, as_set,
@@ -70,6 +70,8 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     library: Some(library::VARIABLE),
+    origin: || LIBRARY.origin(library::VARIABLE),
+    system: Some(library::system),
     open,
     settings: SETTINGS,
     explained: EXPLAINED,
@@ -163,7 +165,7 @@ impl Lifecycle for Client {
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         self.crash_on_close()?;
-        lsm::holds(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
+        holds(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
     }
 
     fn log_bytes(&mut self) -> Result<u64> {

@@ -1,12 +1,12 @@
 //! The account a server runs under.
 
-use std::io;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::{fs, io};
 
-use nix::unistd::{User, geteuid};
+use nix::unistd::{Uid, User, geteuid};
 
 /// Who a server runs as: our own user, or another one when we are root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,20 +20,26 @@ impl Account {
         Self { other: None }
     }
 
-    /// For a server that refuses to run as root: `user` when we are root, else ourselves.
-    pub fn unprivileged(user: &str) -> Result<Self, String> {
+    /// For a server that refuses to run as root: ourselves, and when we are root who the program
+    /// belongs to, so that it can be reached, or of root's programs the first of `users` there is.
+    pub fn unprivileged(program: &Path, users: &[&str]) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Ok(Self { other: None });
         }
-        match User::from_name(user) {
-            Ok(Some(found)) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
-            _ => Err(format!("it refuses to run as root, and there is no user `{user}`")),
+        let owner = fs::metadata(program).map_err(|error| error.to_string())?.uid();
+        let owner = (owner != 0).then(|| User::from_uid(Uid::from_raw(owner)).ok()?).flatten();
+        let named = || users.iter().find_map(|user| User::from_name(user).ok()?);
+        match owner.or_else(named) {
+            Some(found) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
+            None => {
+                Err(format!("it refuses to run as root, and there is no user {}", users.join(", ")))
+            }
         }
     }
 
     /// Makes `command` run under it. Supplementary groups of root are dropped by the standard
     /// library together with the user id.
-    pub(super) fn run(self, command: &mut Command) {
+    pub(crate) fn run(self, command: &mut Command) {
         if let Some((uid, gid)) = self.other {
             command.uid(uid).gid(gid);
         }

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 
 use super::{Server, check, connect};
+use crate::deps;
 use crate::program::{self, Missing};
 use crate::{
-    Availability, Engine, Info, OpenOptions, Opened, Result, Settings, Store, Tier, TierTable,
+    Availability, Engine, Info, OpenOptions, Opened, Origin, Result, Settings, Store, Tier,
+    TierTable,
 };
 
 /// The programs of an engine by name, and the version that they tell.
@@ -31,7 +33,7 @@ pub(crate) struct ServerEngine<T: 'static, S> {
     pub settings: Settings,
     /// The environment variable that says where its programs are.
     pub variable: &'static str,
-    /// Finds its programs.
+    /// Finds its programs, its own last.
     pub find: fn() -> std::result::Result<Found, Missing>,
     /// Whether it can run, where its programs were found: it may need a library beside them.
     pub library: fn(Availability) -> Availability,
@@ -63,6 +65,11 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
         (self.find)().map_or_else(|_| Vec::new(), |(programs, _)| programs)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        let (_, program) = self.programs().pop()?;
+        Some(deps::origin(self.info.id, program, Some(self.variable)))
     }
 
     fn tier(&self, durability: Durability) -> Tier {

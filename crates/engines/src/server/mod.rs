@@ -19,7 +19,7 @@ mod spawn;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
-#[cfg(any(feature = "http", feature = "mongodb"))]
+#[cfg(any(feature = "http", feature = "mongodb", feature = "valkey"))]
 pub(crate) mod url;
 
 use std::ffi::OsString;

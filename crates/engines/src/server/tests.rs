@@ -28,7 +28,8 @@ fn shell(script: &str) -> ServerSpec<'static> {
 }
 
 fn home(options: &Path) -> Home {
-    Home::open("shell", options, Account::unprivileged("nobody").unwrap()).unwrap()
+    Home::open("shell", options, Account::unprivileged(Path::new("/bin/sh"), &["nobody"]).unwrap())
+        .unwrap()
 }
 
 /// Ready when the server has made the file `ready` in its home.
@@ -188,7 +189,7 @@ fn a_program_that_is_not_there_or_fails_is_an_error_that_names_it() {
 fn a_site_that_is_occupied_is_refused_and_one_that_was_left_is_not() {
     let options = tempfile::tempdir().unwrap();
     let first = home(options.path());
-    let account = Account::unprivileged("nobody").unwrap();
+    let account = Account::unprivileged(Path::new("/bin/sh"), &["nobody"]).unwrap();
     let open = || Home::open("shell", options.path(), account);
     let error = open().err().unwrap().to_string();
     assert!(error.contains("could not lock") && error.contains("server"), "{error}");

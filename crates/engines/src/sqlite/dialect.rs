@@ -1,6 +1,6 @@
 //! SQLite's dialect.
 
-use crate::sql::{BinaryJson, Dialect, SqlType, TableDef};
+use crate::sql::{Dialect, SqlType, TableDef};
 
 /// The dialect.
 pub(super) struct SqliteDialect;
@@ -31,8 +31,12 @@ impl Dialect for SqliteDialect {
     }
 
     /// Since SQLite 3.45: <https://www.sqlite.org/jsonb.html>.
-    fn binary_json(&self) -> Option<BinaryJson> {
-        Some(BinaryJson { type_name: "BLOB", of_text: |place| format!("jsonb({place})") })
+    fn binary_json(&self) -> Option<&'static str> {
+        Some("BLOB")
+    }
+
+    fn binary_json_of(&self, text: &str) -> String {
+        format!("jsonb({text})")
     }
 
     fn json_number(&self, column: &str, field: &str) -> Option<String> {

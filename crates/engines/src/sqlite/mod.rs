@@ -23,8 +23,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::clients::PATIENCE;
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Setting,
-    Settings, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Setting, Settings, Store, Tier,
 };
 use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;
@@ -69,6 +69,10 @@ impl Engine for Sqlite {
 
     fn availability(&self) -> Availability {
         Availability::Ready { version: rusqlite::version().to_owned() }
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        Some(Origin::CompiledIn)
     }
 
     fn tier(&self, durability: Durability) -> Tier {

@@ -48,12 +48,16 @@ impl Session {
 }
 
 impl Driver for Session {
-    const NAME: &'static str = NAME;
+    type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
 
     /// A table is stored in key order: sorted, a million rows load in a tenth of the time.
-    const BULK_SORTED: bool = true;
-
-    type Prepared = Prepared;
+    fn bulk_sorted(&self) -> bool {
+        true
+    }
 
     fn dialect(&self) -> &'static dyn Dialect {
         &SqliteDialect

@@ -1,4 +1,5 @@
-//! WiredTiger, the storage engine of MongoDB as a library: Debian's, and a thin shim of our own.
+//! WiredTiger, the storage engine of MongoDB as a library that is opened at run time, and a thin shim
+//! of our own.
 //!
 //! One connection, and a session for each client; a B-tree per table, keys compared as bytes.
 
@@ -7,13 +8,13 @@ use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
 use crate::{Embedded, Setting, Settings, Takes, TierSetting, TierTable};
+use library::LIBRARY;
 
-#[cfg_attr(not(wiredtiger_linked), path = "../unlinked.rs")]
+mod library;
+mod shim;
 mod store;
 
 const ID: &str = "wiredtiger";
-#[cfg(not(wiredtiger_linked))]
-const REMEDY: &str = "apt-get install libwiredtiger-dev, then build again";
 
 /// Parts of the connection's configuration.
 type Parts = &'static [ReadBack];
@@ -47,12 +48,16 @@ const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
 
 const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<Parts> {
     // Its "Flush call configuration".
-    let manual = "https://source.wiredtiger.com/mongodb-4.2/tune_durability.html";
+    let manual = "https://source.wiredtiger.com/11.3.1/tune_durability.html";
     TierSetting::of(keeps, set, words, manual).reads(set)
 }
 
 /// Bytes of a leaf page, the one setting here that is of tables.
 const LEAF_PAGE: &str = "leaf_page_max";
+
+/// Bounds of what changes fill of the cache, which 3.2.1 does not have.
+const UPDATES_TARGET: &str = "eviction_updates_target";
+const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 
 /// What its section in `docs/engines.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
@@ -63,7 +68,7 @@ const EXPLAINED: &[Explained] = &[Explained {
 }];
 
 /// The configuration of a connection
-/// (<https://source.wiredtiger.com/3.2.1/group__wt.html>, `wiredtiger_open`).
+/// (<https://source.wiredtiger.com/11.3.1/group__wt.html>, `wiredtiger_open`).
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("cache_size", Takes::Any).by_default("100MB"),
@@ -71,6 +76,8 @@ const SETTINGS: Settings = Settings {
         Setting::new("log", Takes::Any).by_default("(enabled=false)"),
         Setting::new("transaction_sync", Takes::Any).by_default("(enabled=false)"),
         Setting::new(LEAF_PAGE, Takes::Number).by_default("32768"),
+        Setting::new(UPDATES_TARGET, Takes::Any).left_by_default(),
+        Setting::new(UPDATES_TRIGGER, Takes::Any).left_by_default(),
     ],
     others: Some("the configuration of wiredtiger_open"),
     reserved: &[
@@ -87,8 +94,10 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     name: "WiredTiger",
     licence: "GPL-2.0 or GPL-3.0",
     tiers: TIERS,
-    availability: store::availability,
-    library: None,
+    availability: || LIBRARY.availability(|library| library.version.clone()),
+    library: Some(library::VARIABLE),
+    origin: || LIBRARY.origin(library::VARIABLE),
+    system: Some(library::system),
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,

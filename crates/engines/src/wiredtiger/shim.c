@@ -1,5 +1,7 @@
-/* WiredTiger's functions are members of its handles, whose layout only wiredtiger.h knows: one
- * plain function for each call the engine makes, and nothing else. */
+/* WiredTiger's functions are members of its handles, whose layout only the wiredtiger.h of that
+ * version knows: one plain function for each call the engine makes, and a table of them, named
+ * SHIM, for each version whose header is there. The library is opened at run time: nothing of it is
+ * called here but by its handles. */
 #include <wiredtiger.h>
 
 #if WIREDTIGER_VERSION_MAJOR < 3
@@ -9,7 +11,7 @@
 /* Outside of the library's own codes (-31800 to -31999) and of errno (positive). */
 #define ABSENT (-1)
 
-_Static_assert(WT_ROLLBACK == -31800, "ffi.rs has this code");
+_Static_assert(WT_ROLLBACK == -31800, "store/ffi.rs has this code");
 
 static int plain(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
 
@@ -30,54 +32,49 @@ static void give_value(WT_CURSOR *cursor, struct bytes value)
 	cursor->set_value(cursor, &item);
 }
 
-int ember_wt_open(const char *home, const char *config, WT_CONNECTION **connection)
-{
-	return wiredtiger_open(home, NULL, config, connection);
-}
-
-int ember_wt_session(WT_CONNECTION *connection, WT_SESSION **session)
+static int ember_session(WT_CONNECTION *connection, WT_SESSION **session)
 {
 	return connection->open_session(connection, NULL, "isolation=snapshot", session);
 }
 
-int ember_wt_session_close(WT_SESSION *session) { return session->close(session, NULL); }
-int ember_wt_close(WT_CONNECTION *connection) { return connection->close(connection, NULL); }
+static int ember_session_close(WT_SESSION *session) { return session->close(session, NULL); }
+static int ember_close(WT_CONNECTION *connection) { return connection->close(connection, NULL); }
 
-int ember_wt_create(WT_SESSION *session, const char *uri, const char *config)
+static int ember_create(WT_SESSION *session, const char *uri, const char *config)
 {
 	return session->create(session, uri, config);
 }
 
-int ember_wt_drop(WT_SESSION *session, const char *uri) { return session->drop(session, uri, NULL); }
-int ember_wt_checkpoint(WT_SESSION *session) { return session->checkpoint(session, NULL); }
-int ember_wt_begin(WT_SESSION *session) { return session->begin_transaction(session, NULL); }
-int ember_wt_commit(WT_SESSION *session) { return session->commit_transaction(session, NULL); }
-int ember_wt_rollback(WT_SESSION *session) { return session->rollback_transaction(session, NULL); }
+static int ember_drop(WT_SESSION *session, const char *uri) { return session->drop(session, uri, NULL); }
+static int ember_checkpoint(WT_SESSION *session) { return session->checkpoint(session, NULL); }
+static int ember_begin(WT_SESSION *session) { return session->begin_transaction(session, NULL); }
+static int ember_commit(WT_SESSION *session) { return session->commit_transaction(session, NULL); }
+static int ember_rollback(WT_SESSION *session) { return session->rollback_transaction(session, NULL); }
 
-int ember_wt_cursor(WT_SESSION *session, const char *uri, const char *config, WT_CURSOR **out)
+static int ember_cursor(WT_SESSION *session, const char *uri, const char *config, WT_CURSOR **out)
 {
 	return session->open_cursor(session, uri, NULL, config, out);
 }
 
-int ember_wt_cursor_close(WT_CURSOR *cursor) { return cursor->close(cursor); }
-int ember_wt_reset(WT_CURSOR *cursor) { return cursor->reset(cursor); }
+static int ember_cursor_close(WT_CURSOR *cursor) { return cursor->close(cursor); }
+static int ember_reset(WT_CURSOR *cursor) { return cursor->reset(cursor); }
 
-int ember_wt_search(WT_CURSOR *cursor, struct bytes key)
+static int ember_search(WT_CURSOR *cursor, struct bytes key)
 {
 	give_key(cursor, key);
 	return plain(cursor->search(cursor));
 }
 
-int ember_wt_search_near(WT_CURSOR *cursor, struct bytes key, int *beside)
+static int ember_search_near(WT_CURSOR *cursor, struct bytes key, int *beside)
 {
 	give_key(cursor, key);
 	return plain(cursor->search_near(cursor, beside));
 }
 
-int ember_wt_next(WT_CURSOR *cursor) { return plain(cursor->next(cursor)); }
-int ember_wt_prev(WT_CURSOR *cursor) { return plain(cursor->prev(cursor)); }
+static int ember_next(WT_CURSOR *cursor) { return plain(cursor->next(cursor)); }
+static int ember_prev(WT_CURSOR *cursor) { return plain(cursor->prev(cursor)); }
 
-int ember_wt_key(WT_CURSOR *cursor, struct bytes *key)
+static int ember_key(WT_CURSOR *cursor, struct bytes *key)
 {
 	WT_ITEM item;
 	int rc = cursor->get_key(cursor, &item);
@@ -86,7 +83,7 @@ int ember_wt_key(WT_CURSOR *cursor, struct bytes *key)
 	return rc;
 }
 
-int ember_wt_value(WT_CURSOR *cursor, struct bytes *value)
+static int ember_value(WT_CURSOR *cursor, struct bytes *value)
 {
 	WT_ITEM item;
 	int rc = cursor->get_value(cursor, &item);
@@ -95,20 +92,20 @@ int ember_wt_value(WT_CURSOR *cursor, struct bytes *value)
 	return rc;
 }
 
-int ember_wt_insert(WT_CURSOR *cursor, struct bytes key, struct bytes value)
+static int ember_insert(WT_CURSOR *cursor, struct bytes key, struct bytes value)
 {
 	give_key(cursor, key);
 	give_value(cursor, value);
 	return cursor->insert(cursor);
 }
 
-int ember_wt_update(WT_CURSOR *cursor, struct bytes value)
+static int ember_update(WT_CURSOR *cursor, struct bytes value)
 {
 	give_value(cursor, value);
 	return cursor->update(cursor);
 }
 
-int ember_wt_remove(WT_CURSOR *cursor, struct bytes key)
+static int ember_remove(WT_CURSOR *cursor, struct bytes key)
 {
 	give_key(cursor, key);
 	return plain(cursor->remove(cursor));
@@ -131,7 +128,7 @@ static int told(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const
 }
 
 /* In a session of its own, whose errors are told as they come. */
-int ember_wt_verify(WT_CONNECTION *connection, const char *uri,
+static int ember_verify(WT_CONNECTION *connection, const char *uri,
     void (*tell)(void *, const char *), void *to)
 {
 	struct listener listener = { { .handle_error = told }, tell, to };
@@ -143,3 +140,39 @@ int ember_wt_verify(WT_CONNECTION *connection, const char *uri,
 	ended = session->close(session, NULL);
 	return rc != 0 ? rc : ended;
 }
+
+/* The functions in the order of `Shim` in shim.rs. */
+struct shim {
+	int major, minor;
+	int (*session)(WT_CONNECTION *connection, WT_SESSION **session);
+	int (*session_close)(WT_SESSION *session);
+	int (*close)(WT_CONNECTION *connection);
+	int (*create)(WT_SESSION *session, const char *uri, const char *config);
+	int (*drop)(WT_SESSION *session, const char *uri);
+	int (*checkpoint)(WT_SESSION *session);
+	int (*begin)(WT_SESSION *session);
+	int (*commit)(WT_SESSION *session);
+	int (*rollback)(WT_SESSION *session);
+	int (*verify)(WT_CONNECTION *connection, const char *uri,
+	    void (*tell)(void *, const char *), void *to);
+	int (*cursor)(WT_SESSION *session, const char *uri, const char *config, WT_CURSOR **out);
+	int (*cursor_close)(WT_CURSOR *cursor);
+	int (*reset)(WT_CURSOR *cursor);
+	int (*search)(WT_CURSOR *cursor, struct bytes key);
+	int (*search_near)(WT_CURSOR *cursor, struct bytes key, int *beside);
+	int (*next)(WT_CURSOR *cursor);
+	int (*prev)(WT_CURSOR *cursor);
+	int (*key)(WT_CURSOR *cursor, struct bytes *key);
+	int (*value)(WT_CURSOR *cursor, struct bytes *value);
+	int (*insert)(WT_CURSOR *cursor, struct bytes key, struct bytes value);
+	int (*update)(WT_CURSOR *cursor, struct bytes value);
+	int (*remove)(WT_CURSOR *cursor, struct bytes key);
+};
+
+const struct shim SHIM = {
+	WIREDTIGER_VERSION_MAJOR, WIREDTIGER_VERSION_MINOR,
+	ember_session, ember_session_close, ember_close, ember_create, ember_drop, ember_checkpoint,
+	ember_begin, ember_commit, ember_rollback, ember_verify,
+	ember_cursor, ember_cursor_close, ember_reset, ember_search, ember_search_near, ember_next,
+	ember_prev, ember_key, ember_value, ember_insert, ember_update, ember_remove,
+};

@@ -11,19 +11,15 @@ use std::sync::Arc;
 use embermark_model::Durability;
 use smallvec::SmallVec;
 
-use super::{ID, LEAF_PAGE, Parts};
+use super::library::LIBRARY;
+use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, as_set,
+    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope, as_set,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
-
-pub(super) fn availability() -> Availability {
-    Availability::Ready { version: ffi::version() }
-}
 
 /// Bytes of a leaf page on disk: as shipped, 32 KiB, unless fewer than 16,384 of them make the
 /// cache; 4 KiB, the unit of allocation, at least. A transaction of some thousand changes at random
@@ -34,11 +30,19 @@ fn leaf_page(memory: u64) -> u64 {
     (memory / 16_384).next_power_of_two().clamp(4 << 10, 32 << 10)
 }
 
+/// How much of the cache changes that are not written yet may fill before those who write have to
+/// wait for them, by percent: a share that 3.2.1 has no bounds for, and 11.3.1 as shipped of 2.5 and
+/// 10. A transaction of 200,000 changes was rolled back by it with 64 MiB, after half a minute
+/// (<https://source.wiredtiger.com/11.3.1/group__wt.html>, `wiredtiger_open`).
+const UPDATES: [(&str, &str); 2] = [(UPDATES_TARGET, "60"), (UPDATES_TRIGGER, "80")];
+
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
     let cache = options.memory.max(1 << 20).to_string();
     let ours = set.iter().map(|(name, values)| (*name, values[0])).chain([("cache_size", &*cache)]);
+    let has_updates = LIBRARY.get()?.shim.major >= 11;
+    let ours = ours.chain(UPDATES.into_iter().filter(|_| has_updates));
     let own = options.configured().filter(|(name, _)| *name != LEAF_PAGE);
     let mut config = "create".to_owned();
     options.not_configured(ours).chain(own).for_each(|(name, value)| {
@@ -54,7 +58,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
     let settings = settings.chain([(LEAF_PAGE, as_set(leaf))]);
-    Ok(Opened::embedded(trees, ffi::version(), settings))
+    Ok(Opened::embedded(trees, &*connection.library.version, settings))
 }
 
 /// A client of an open database: its tables, and its session.

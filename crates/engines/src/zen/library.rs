@@ -8,6 +8,9 @@ use crate::library::{Loaded, Search};
 /// Where Zen, and PSQL before it, are installed.
 const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64"];
 
+/// The environment variable that names its folder.
+pub(super) const VARIABLE: &str = "ZEN_LIB_DIR";
+
 /// The library's functions.
 pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
     super::NAME,
@@ -16,9 +19,10 @@ pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
     load,
 );
 
-fn load() -> Result<Api, String> {
+fn load() -> Result<(Api, PathBuf), String> {
     let folders = FOLDERS.map(PathBuf::from);
-    let search = Search { variable: "ZEN_LIB_DIR", file: "libbtrieveC.so", folders: &folders };
+    let search = Search { variable: VARIABLE, file: "libbtrieveC.so", folders: &folders };
+    let (library, path) = search.open()?;
     // SAFETY: it is Zen's, by its name, and never unloaded.
-    unsafe { Api::load(search.open()?) }
+    Ok((unsafe { Api::load(library) }?, path))
 }

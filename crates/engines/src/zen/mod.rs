@@ -33,7 +33,8 @@ mod tier;
 use embermark_model::Durability;
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Tier,
 };
 use client::Client;
 use library::LIBRARY;
@@ -75,6 +76,10 @@ impl Engine for Zen {
 
     fn has_maintenance(&self) -> bool {
         false
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        LIBRARY.origin(library::VARIABLE)
     }
 
     fn tier(&self, durability: Durability) -> Tier {

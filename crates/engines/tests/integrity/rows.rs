@@ -103,9 +103,11 @@ pub fn fill(store: &mut Store) -> Result<()> {
 pub fn add(store: &mut Store, from: u64, end: u64) -> Result<()> {
     match store {
         Store::Sql(store) => store.within(Scope::Batch, |store| {
-            for rows in (from..end).collect::<Vec<_>>().chunks(500) {
-                let rows: Vec<_> = rows.iter().map(|&n| format!("({n}, '{}')", words(n))).collect();
-                store.batch(&format!("INSERT INTO t VALUES {}", rows.join(", ")))?;
+            let (first, second) = (store.dialect().placeholder(1), store.dialect().placeholder(2));
+            let insert = format!("INSERT INTO t (id, words) VALUES ({first}, {second})");
+            let insert = store.prepare(&insert)?;
+            for n in from..end {
+                store.run(insert, &[sql::Param::Int(n as i64), sql::Param::Text(&words(n))])?;
             }
             Ok(())
         }),

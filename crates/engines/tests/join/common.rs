@@ -10,7 +10,7 @@ use embermark_engines::document::{
 use embermark_engines::kv::TableDef;
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
-use embermark_engines::sql::ResultRow;
+use embermark_engines::sql::{ResultRow, SqlType};
 use embermark_engines::{Engine, Join, Link, OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 use embermark_skips::is_here;
@@ -41,7 +41,10 @@ pub fn options(dir: &Path, durability: Durability, link: Link) -> OpenOptions {
 /// Makes what is written to.
 pub fn create(store: &mut Store) -> Result<()> {
     match store {
-        Store::Sql(store) => store.batch("CREATE TABLE t (n BIGINT, words TEXT)"),
+        Store::Sql(store) => {
+            let text = store.dialect().type_name(SqlType::Text);
+            store.batch(&format!("CREATE TABLE t (n BIGINT, words {text})"))
+        }
         Store::Kv(store) => store.table(&TABLE).map(drop),
         Store::Document(store) => store.create(&NOTES).map(drop),
         Store::Series(_) => Ok(()),

@@ -7,7 +7,7 @@ use embermark_engines::sql::{Access, Param, ResultRow, SqlStore, Statement};
 use embermark_model::Durability;
 
 use crate::POSTGRES;
-use crate::psql::{psql, url_of};
+use crate::owner::{ask, url_of};
 use crate::server::owner::{again, passes, told};
 use crate::server::processes::peak;
 use crate::server::readings::one_int;
@@ -147,7 +147,8 @@ fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too(
 fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
     let Some((dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let pid = one_int(&mut *store, "SELECT pg_backend_pid()").unwrap().unwrap();
-    psql(&url_of(&dir), &format!("SELECT pg_terminate_backend({pid}, 10000)"));
+    let end = format!("SELECT pg_terminate_backend({pid}, 10000)::int::bigint");
+    assert_eq!(ask(&url_of(&dir), &end), Some(1));
     let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();
     assert!(error.contains("57P01") && error.contains("administrator"), "{error}");
     let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();

@@ -8,7 +8,7 @@ use embermark_engines::sql::{Access, Param};
 use embermark_model::Durability;
 
 use crate::POSTGRES;
-use crate::psql::{psql, url_of};
+use crate::owner::{ask, run, url_of};
 use crate::server::readings::{TABLE, create, made, one_int};
 use crate::server::{given, sql};
 
@@ -54,13 +54,13 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
 fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };
     let url = url_of(&dir);
-    psql(
+    run(
         &url,
         "CREATE ROLE me LOGIN PASSWORD 'hun%ter/2@x'; GRANT CREATE ON DATABASE postgres TO me",
     );
     let rules = dir.path().join("server/data/pg_hba.conf");
     fs::write(rules, "local all me scram-sha-256\nlocal all all trust\n").unwrap();
-    psql(&url, "SELECT pg_reload_conf()");
+    run(&url, "SELECT pg_reload_conf()");
     let by = |password: &str| {
         given(&url.replace("postgres@", &format!("me:{password}@")), Durability::None)
     };
@@ -109,7 +109,7 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
             other.close().unwrap();
             changed
         });
-        while psql(&url, waiting) != ["1"] {
+        while ask(&url, waiting) != Some(1) {
             assert!(!other.is_finished(), "it did not wait");
         }
         owner.commit().unwrap();
@@ -127,5 +127,40 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
     assert!(error.contains("40001") && error.contains("could not serialize"), "{error}");
     assert_eq!(one_int(&mut *other, value).unwrap(), Some(111));
     other.close().unwrap();
+    owner.close().unwrap();
+}
+
+/// What a server that only speaks like PostgreSQL lacks, taken away from one user of PostgreSQL itself.
+#[test]
+fn what_a_server_lacks_is_found_out_and_done_without() {
+    let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };
+    let url = url_of(&dir);
+    let lacks = |opened: &embermark_engines::Opened| {
+        let found = opened.settings.iter().find(|(name, _)| name == "lacks");
+        found.map(|(_, value)| value.clone())
+    };
+    let whole = POSTGRES.open(&given(&url, Durability::None));
+    assert_eq!(lacks(&whole), None);
+    sql(whole.store).close().unwrap();
+    run(
+        &url,
+        "CREATE ROLE me LOGIN; GRANT CREATE ON DATABASE postgres TO me; \
+         REVOKE EXECUTE ON FUNCTION pg_terminate_backend, to_timestamp(double precision), \
+         pg_get_constraintdef(oid), pg_size_bytes FROM PUBLIC",
+    );
+    let less = POSTGRES.open(&given(&url.replace("postgres@", "me@"), Durability::None));
+    let expected = "ending sessions, COPY into an emptied table, to_timestamp";
+    assert_eq!(lacks(&less).as_deref(), Some(expected));
+    assert!(less.settings.iter().all(|(name, _)| name != "cache"), "{:?}", less.settings);
+    let mut ours = sql(less.store);
+    assert_eq!(ours.dialect().month("ts"), None);
+    create(&mut *ours);
+    assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100_000)).unwrap(), 100_000);
+    ours.maintain().unwrap();
+    let mut second = sql(ours.open_client().unwrap().open().unwrap());
+    assert_eq!(second.dialect().month("ts"), None);
+    assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100_000));
+    second.close().unwrap();
+    ours.close().unwrap();
     owner.close().unwrap();
 }

@@ -103,14 +103,10 @@ fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
     chown(dir, Some(uid), Some(uid)).unwrap();
     let program = place.join("program");
     copy_for_anybody(&env::current_exe().unwrap(), &program);
-    for (_, path) in engine.engine().programs() {
-        let fetched =
-            path.ancestors().find(|folder| folder.ends_with(Path::new(".deps").join(engine.0)));
-        let to = place.join("deps").join(engine.0);
-        if let (Some(fetched), false) = (fetched, to.exists()) {
-            fs::create_dir(place.join("deps")).unwrap();
-            copy_for_anybody(fetched, &to);
-        }
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps").join(engine.0);
+    if fetched.exists() {
+        fs::create_dir(place.join("deps")).unwrap();
+        copy_for_anybody(&fetched, &place.join("deps").join(engine.0));
     }
     let mut command = Command::new(program);
     command.uid(uid).gid(uid);
@@ -124,7 +120,7 @@ fn copy_for_anybody(from: &Path, to: &Path) {
     let run = |command: &mut Command| {
         assert!(command.status().unwrap().success(), "{command:?}");
     };
-    run(Command::new("cp").args(["-rL", "--reflink=auto"]).arg(from).arg(to));
+    run(Command::new("cp").args(["-rH", "--reflink=auto"]).arg(from).arg(to));
     run(Command::new("chmod").args(["-R", "a+rX"]).arg(to));
 }
 

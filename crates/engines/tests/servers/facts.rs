@@ -76,6 +76,8 @@ pub struct Given {
     pub settings: Settings,
     /// What it keeps then.
     pub keeps: Durability,
+    /// Whether it has a cache.
+    pub caches: bool,
     /// Where this is read back, it is too weak for the tier `power`.
     pub too_weak: Option<(&'static str, &'static str)>,
     /// Its databases or schemas: asked of the owner's store, or of the URL.
@@ -99,7 +101,7 @@ pub fn here() -> impl Iterator<Item = &'static Facts> {
     all().filter(|facts| facts.engine.is_here())
 }
 
-static FACTS: [Facts; 5] = [
+static FACTS: &[Facts] = &[
     Facts {
         engine: ServerEngine("postgres"),
         variable: "EMBERMARK_POSTGRES_BIN",
@@ -153,6 +155,7 @@ static FACTS: [Facts; 5] = [
             tier: Durability::None,
             settings: &[("synchronous_commit", "off"), ("fsync", "off")],
             keeps: Durability::None,
+            caches: true,
             too_weak: Some(("fsync", "off")),
             databases: |owner, _| {
                 texts(owner, "SELECT nspname::text FROM pg_namespace WHERE nspname !~ '^pg_'")
@@ -217,6 +220,7 @@ static FACTS: [Facts; 5] = [
             tier: Durability::None,
             settings: &[("innodb_flush_log_at_trx_commit", "2")],
             keeps: Durability::Process,
+            caches: true,
             too_weak: Some(("innodb_flush_log_at_trx_commit", "2")),
             databases: |owner, _| texts(owner, "SHOW DATABASES"),
         }),
@@ -272,6 +276,7 @@ static FACTS: [Facts; 5] = [
             tier: Durability::None,
             settings: &[],
             keeps: Durability::None,
+            caches: true,
             // From 6.1 on there always is a journal.
             too_weak: Some(("storage.journal", "false")),
             #[cfg(feature = "mongodb")]
@@ -284,6 +289,50 @@ static FACTS: [Facts; 5] = [
             "connect to 127.0.0.1:1",
         ),
         url_form: "mongodb://user:password@host",
+    },
+    #[cfg(feature = "valkey")]
+    Facts {
+        engine: ServerEngine("valkey"),
+        variable: "EMBERMARK_VALKEY",
+        library: None,
+        processes: 1..=1,
+        refuses_root: false,
+        socket: "socket",
+        socket_mode: Some(0o700),
+        loopback: &[],
+        settings: &[("save", ""), ("maxmemory", "0"), ("maxmemory-policy", "noeviction")],
+        tiers: [
+            &[("appendonly", "no"), ("shutdown-on-sigterm", "save")],
+            &[("appendonly", "yes"), ("appendfsync", "no")],
+            &[("appendonly", "yes"), ("appendfsync", "always")],
+        ],
+        // The real program, given a directive that it does not know.
+        refusal: Refusal::Program(|engine, dir| {
+            let script = format!(
+                "#!/bin/sh\n[ \"$1\" = --version ] && exec {0} --version\n\
+                 exec {0} --nowhere 1\n",
+                engine.program("valkey-server").display()
+            );
+            let program = dir.join("valkey-server");
+            fs::write(&program, script).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            program
+        }),
+        refusal_words: &["nowhere"],
+        left: |dir| assert!(!dir.join("socket").exists()),
+        given: Some(Given {
+            owner: Durability::Process,
+            link: Link::Loopback,
+            url: |_, at| at.split_once(' ').unwrap().1.to_owned(),
+            tier: Durability::None,
+            settings: &[("appendonly", "yes"), ("appendfsync", "no")],
+            keeps: Durability::Process,
+            caches: false,
+            too_weak: Some(("appendfsync", "no")),
+            databases: |_, url| crate::valkey::guests(url),
+        }),
+        unreached: ("valkey://me:hunter2@127.0.0.1:1", "127.0.0.1:1"),
+        url_form: "valkey://user:password@host",
     },
     Facts {
         engine: ServerEngine("influxdb"),
@@ -325,6 +374,7 @@ static FACTS: [Facts; 5] = [
             tier: Durability::Power,
             settings: &[("data.wal-fsync-delay", "0s")],
             keeps: Durability::Power,
+            caches: true,
             too_weak: None,
             databases: |owner, _| {
                 let Store::Series(owner) = owner else { panic!("no series store") };

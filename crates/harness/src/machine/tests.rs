@@ -1,5 +1,16 @@
 use super::*;
 
+/// A made-up tree of a machine's files, each with its text and the end of a line.
+pub fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    for (file, text) in files {
+        let path = tree.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+    tree
+}
+
 const MOUNTS: &str = "\
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro
 30 27 0:27 / /mnt rw - ext4 /dev/old rw

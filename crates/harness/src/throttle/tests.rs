@@ -1,16 +1,7 @@
 use std::fs;
 
 use super::*;
-
-fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let tree = tempfile::tempdir().unwrap();
-    for (file, text) in files {
-        let path = tree.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("{text}\n")).unwrap();
-    }
-    tree
-}
+use crate::machine::tests::tree;
 
 fn seen(files: &[(&str, &str)]) -> Vec<String> {
     now(&System::at(tree(files).path()))

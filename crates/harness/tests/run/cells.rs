@@ -29,6 +29,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         workloads: words(&["squares"]),
         engines: words(engines),
         configurations: Configurations::new(),
+        engine_libraries: Default::default(),
         workload_files: Default::default(),
         scales: vec![Scale::Rows(100)],
         durabilities: vec![Durability::Process],

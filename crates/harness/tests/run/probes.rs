@@ -142,12 +142,15 @@ fn cpu_time_is_what_a_program_burnt() {
     within(used("memory-before", Probe::process).cpu_ns, 1, 60_000_000);
 }
 
+/// What the program takes itself: a build for tests with every engine in it.
+const ITSELF: u64 = 20_000_000;
+
 fn the_peak_is_what_a_program_held_during_the_run_even_when_it_gave_it_back() {
-    within(used("memory", Probe::process).peak_bytes, 100_000_000, 112_000_000);
+    within(used("memory", Probe::process).peak_bytes, 100_000_000, 100_000_000 + ITSELF);
 }
 
 fn a_peak_of_before_the_run_does_not_count() {
-    within(used("memory-before", Probe::process).peak_bytes, 1, 12_000_000);
+    within(used("memory-before", Probe::process).peak_bytes, 1, ITSELF);
 }
 
 fn bytes_written_are_what_a_program_wrote_and_synced() {

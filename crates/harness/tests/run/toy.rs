@@ -481,6 +481,11 @@ impl Bench for Numbers {
         Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
     }
 
+    /// Who made the sum is said when it was made.
+    fn execution(&self, phase: usize) -> Option<Execution> {
+        (phase == 2).then_some(Execution::ClientSide)
+    }
+
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
         (phase == 0).then_some(16 * ops)
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, DiskSize, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, DiskSize, Execution, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
@@ -103,7 +103,9 @@ fn a_run_measures_every_phase_and_leaves_only_its_result() {
     assert!(trial.baseline_bytes.is_some() && trial.open_ns.is_some() && trial.wall_ns > 0);
     let disk = DiskSize { allocated_bytes: 8192, apparent_bytes: 8192 };
     assert_eq!((trial.disk, trial.log.as_deref()), (Some(disk), None));
-    let [_, read, total] = &trial.phases[..] else { panic!("three phases") };
+    let [load, read, total] = &trial.phases[..] else { panic!("three phases") };
+    let executed = [load, read, total].map(|phase| phase.execution);
+    assert_eq!(executed, [Execution::Native, Execution::Native, Execution::ClientSide]);
     for (i, run) in read.runs.iter().enumerate() {
         assert_eq!((run.ops, run.discarded, run.client), (100, i == 0, None));
         assert!(run.elapsed_ns > 0 && run.engine.cpu_ns.is_some_and(|ns| ns > 0));

@@ -15,6 +15,8 @@ pub enum Verdict {
     HalfCommit,
     /// A commit is missing and a later one there, or a row has an old version.
     Hole,
+    /// The rows of its second copy, in columns, are not its pairs.
+    CopiesDiffer,
     /// A row that nobody wrote, or rows that the engine fails to read.
     CorruptRow,
     /// The engine does not open what is there.
@@ -34,11 +36,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every one, in the order in which they are told.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Holds,
         Self::LostCommits,
         Self::HalfCommit,
         Self::Hole,
+        Self::CopiesDiffer,
         Self::CorruptRow,
         Self::NotOpened,
         Self::HalfMade,
@@ -55,6 +58,7 @@ impl Verdict {
             Self::LostCommits => "lost acknowledged commits",
             Self::HalfCommit => "half a commit",
             Self::Hole => "a hole",
+            Self::CopiesDiffer => "its copies differ",
             Self::CorruptRow => "corrupt rows",
             Self::NotOpened => "does not open",
             Self::HalfMade => "does not open while it was made",

@@ -10,6 +10,7 @@ import { BROKEN } from "./status";
 /** Each way a try can end: its colour, and that of a number on it. Numbers stand beside colours everywhere. */
 const COLOURS: Record<string, [string, string]> = {
   "holds": ["#0077bb", "#fff"], "lost-commits": ["#e69f00", "#000"], "half-commit": ["#f0d060", "#000"], "hole": ["#cc79a7", "#000"],
+  "copies-differ": ["#00796b", "#fff"],
   "corrupt-row": ["#8e4585", "#fff"], "not-opened": ["#c84e00", "#fff"], "half-made": ["#9a9a9a", "#000"], "crashed": ["#a01c12", "#fff"],
   "hangs": ["#7a5c3e", "#fff"], "check-failed": ["#4b3f72", "#fff"], "not-writable": ["#5c6b2f", "#fff"],
 };

@@ -67,6 +67,7 @@ fn facts(data_model: &str, kind: &str, licence: &str) -> EngineFacts {
         data_model: own(data_model),
         licence: own(licence),
         configuration: None,
+        engine_library: None,
     }
 }
 

@@ -30,12 +30,16 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
             (None, rate) => rate.map(|rate| (1e9 / rate, format::rate(rate))),
         };
         let (printed, shown) = printed?;
+        let is_rate = figure.seconds.is_none();
         let found = results.find(&wanted).map(|all| {
             let own = figure.scale.map(Scale::Rows);
             all.into_iter().find(|found| own.is_none_or(|own| found.scale == own))
         });
         let (here, ratio) = match found {
-            Ok(Some(found)) => (found.shown, format::ratio(found.amount / printed)),
+            Ok(Some(found)) => {
+                let amount = found.each_ns.filter(|_| is_rate).unwrap_or(found.amount);
+                (found.shown, format::ratio(amount / printed))
+            }
             Ok(None) => ("- (not run at this scale)".to_owned(), String::new()),
             Err(why) => (format!("- ({why})"), String::new()),
         };

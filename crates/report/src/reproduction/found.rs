@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub amount: f64,
     /// The amount in words.
     pub shown: String,
+    /// Of a time, ns of one operation.
+    pub each_ns: Option<f64>,
 }
 
 impl<'a> Results<'a> {
@@ -98,8 +100,9 @@ impl Wanted<'_> {
             return Err(because(status, reason));
         }
         let phases: Vec<&PhaseResult> = phases().collect();
+        let ops = phases.iter().map(|phase| phase.ops).max().filter(|ops| *ops > 0).unwrap_or(1);
         let (amount, shown) = match self.measure {
-            Measure::Time => time(&phases, self.source.statistic),
+            Measure::Time => time(&phases, ops, self.source.statistic),
             Measure::Size => cell
                 .disk()
                 .map(|disk| disk.allocated_bytes as f64)
@@ -107,7 +110,8 @@ impl Wanted<'_> {
             of_window => window(&phases, of_window),
         }
         .ok_or("not measured")?;
-        Ok(Found { scale: cell.id.scale, amount, shown })
+        let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
+        Ok(Found { scale: cell.id.scale, amount, shown, each_ns })
     }
 }
 
@@ -118,7 +122,7 @@ fn because(status: Status, reason: Option<&str>) -> String {
 
 /// The source's statistic of the counted runs: of the whole phase in ns, or of one operation where a
 /// run lasts by the clock or was stopped.
-fn time(phases: &[&PhaseResult], statistic: Statistic) -> Option<(f64, String)> {
+fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64, String)> {
     let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
     let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
     let is_capped = runs().any(|run| run.capped);
@@ -130,7 +134,6 @@ fn time(phases: &[&PhaseResult], statistic: Statistic) -> Option<(f64, String)> 
     }
     if is_capped {
         let ns = statistic.of(rates().map(|rate| 1e9 / rate).collect())?;
-        let ops = phases.iter().map(|phase| phase.ops).max().unwrap_or(1);
         return Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))));
     }
     let ns = statistic.of(runs().map(|run| run.elapsed_ns as f64).collect())?;

@@ -30,7 +30,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
     }
 }
 
-/// `1k, 10k`, and what of them did not end well.
+/// `1k, 10k`, and the windows, of which a run may have others than its piece.
 fn scales(files: &[&ResultFile]) -> String {
     let mut scales: Vec<_> =
         files.iter().flat_map(|file| file.cells.iter().map(|cell| cell.id.scale)).collect();
@@ -38,8 +38,21 @@ fn scales(files: &[&ResultFile]) -> String {
     scales.dedup();
     match scales.as_slice() {
         [] => "not run".to_owned(),
-        scales => scales.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        scales => {
+            let scales = scales.iter().map(ToString::to_string);
+            scales.chain(windows(files)).collect::<Vec<_>>().join(", ")
+        }
     }
+}
+
+/// `a window of 15 min after 5 min`, where phases last by the clock.
+fn windows(files: &[&ResultFile]) -> Vec<String> {
+    let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
+    text::unique(files.iter().filter_map(|file| {
+        let window = format!("a window of {}", of_ms(file.plan.window_ms?));
+        let warm_up = file.plan.warm_up_ms.filter(|ms| *ms > 0);
+        Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
+    }))
 }
 
 /// The time of all trials together.

@@ -64,7 +64,8 @@ fn family(file: &mut ResultFile, engine: &str, kind: &str, data_model: &str) {
     let own = str::to_owned;
     let (name, licence) = (own(engine), own("MIT"));
     let (kind, data_model, configuration) = (own(kind), own(data_model), None);
-    let facts = EngineFacts { name, kind, data_model, licence, configuration };
+    let engine_library = None;
+    let facts = EngineFacts { name, kind, data_model, licence, configuration, engine_library };
     file.manifest.engines.insert(own(engine), facts);
 }
 

@@ -30,6 +30,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             workloads: names(&["w"]),
             engines: names(&["b", "a"]),
             configurations: Default::default(),
+            engine_libraries: Default::default(),
             workload_files: Default::default(),
             scales: vec![Scale::Rows(10)],
             durabilities: vec![Durability::Process],

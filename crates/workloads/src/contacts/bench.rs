@@ -6,6 +6,7 @@ use embermark_data::contacts::Contact;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
+use embermark_model::result::Execution;
 
 use super::document::DocumentBook;
 use super::kv::KvBook;
@@ -210,6 +211,11 @@ impl Bench for ContactsBench {
             self.state = State::Dirty;
         }
         same
+    }
+
+    fn execution(&self, phase: usize) -> Option<Execution> {
+        let step = Phase::ALL[phase];
+        self.book.answered_by(step).filter(|_| matches!(step, Phase::Select(_)))
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

@@ -12,9 +12,11 @@ use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
 
+use super::columns::{self, Columns, Statements};
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, Changes, Stored};
 use super::record::{self, Key, Record};
+use crate::mirrored::Mirrored;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 use crate::{Strategy, strategy};
@@ -27,6 +29,8 @@ pub(super) struct KvBook {
     table: Table,
     /// Whether the engine itself keeps the index.
     keeps_index: bool,
+    /// The same in columns.
+    mirrored: Statements,
     /// The lowest state above the chosen one.
     beyond: Option<Vec<u8>>,
     /// Keys found, to be changed or deleted.
@@ -50,7 +54,9 @@ impl KvBook {
     ) -> Result<Self> {
         let table = table(&mut *store)?;
         let beyond = kv::beyond(Column::State.chosen().as_bytes());
-        Ok(Self { store, table, keeps_index, beyond, found: Vec::with_capacity(rows) })
+        let mirrored = Mirrored::show(&mut *store, table, Columns)?;
+        let found = Vec::with_capacity(rows);
+        Ok(Self { store, table, keeps_index, mirrored, beyond, found })
     }
 
     /// Does something to each of the rows chosen by a column, in the transaction that finds them all
@@ -168,6 +174,15 @@ impl AddressBook for KvBook {
         }
     }
 
+    fn answered_by(&self, step: Phase) -> Option<Execution> {
+        self.mirrored.answered_by(self.execution(step))
+    }
+
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
+        self.mirrored.begin();
+        Ok(())
+    }
+
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
     }
@@ -185,6 +200,7 @@ impl AddressBook for KvBook {
     fn reopen(&mut self) -> Result<()> {
         self.store.reopen()?;
         self.table = table(&mut *self.store)?;
+        self.mirrored = Mirrored::show(&mut *self.store, self.table, Columns)?;
         Ok(())
     }
 
@@ -209,17 +225,29 @@ impl AddressBook for KvBook {
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {
-        let Self { store, table, beyond, .. } = self;
+        let Self { store, table, mirrored, beyond, .. } = self;
         let mut found = Checksum::default();
-        store.within(Scope::Snapshot, |snapshot| {
-            visit(snapshot, *table, by, beyond.as_deref(), &mut |key, value| {
-                // What is no contact is missing in the checksum.
-                if let Some(contact) = record::decode(key, value) {
-                    found += contact.fingerprint();
-                }
-                ControlFlow::Continue(())
-            })
-        })?;
+        let side = store.ask(
+            by.selected(),
+            &mut found,
+            &mut |store, found| {
+                *found = Checksum::default();
+                store.within(Scope::Snapshot, |snapshot| {
+                    visit(snapshot, *table, by, beyond.as_deref(), &mut |key, value| {
+                        // What is no contact is missing in the checksum.
+                        if let Some(contact) = record::decode(key, value) {
+                            *found += contact.fingerprint();
+                        }
+                        ControlFlow::Continue(())
+                    })
+                })
+            },
+            &mut |sql, number, found| {
+                *found = columns::select((sql, number), mirrored, by)?;
+                Ok(())
+            },
+        )?;
+        mirrored.answered(side);
         Ok(found)
     }
 

@@ -6,6 +6,7 @@
 //! answer it, once for each data model. The [`oracle`] knows the right answers from the rows alone.
 
 mod bench;
+mod columns;
 mod document;
 mod kv;
 mod oracle;

@@ -21,6 +21,14 @@ impl Column {
         }
     }
 
+    /// The phase that fetches the rows chosen.
+    pub(super) const fn selected(self) -> &'static str {
+        match self {
+            Self::State => "select_indexed",
+            Self::Zip => "select_scan",
+        }
+    }
+
     /// The value of the rows chosen.
     pub(super) const fn chosen(self) -> &'static str {
         match self {
@@ -60,8 +68,14 @@ pub(super) enum Phase {
 pub(super) static PHASES: [PhaseInfo; 8] = [
     PhaseInfo { name: "open_close", about: "opens, reads one row and closes, 250 times" },
     PhaseInfo { name: "insert", about: "puts N rows in" },
-    PhaseInfo { name: "select_indexed", about: "fetches two fifths of the rows by state, indexed" },
-    PhaseInfo { name: "select_scan", about: "fetches a fifth of the rows by zip, not indexed" },
+    PhaseInfo {
+        name: Column::State.selected(),
+        about: "fetches two fifths of the rows by state, indexed",
+    },
+    PhaseInfo {
+        name: Column::Zip.selected(),
+        about: "fetches a fifth of the rows by zip, not indexed",
+    },
     PhaseInfo { name: "update_indexed", about: "sets the zip of two fifths of the rows by state" },
     PhaseInfo { name: "update_scan", about: "sets the state of a fifth of the rows by zip" },
     PhaseInfo { name: "delete_indexed", about: "deletes two fifths of the rows by state" },

@@ -80,6 +80,12 @@ pub(super) trait AddressBook {
         Execution::Native
     }
 
+    /// Who answered the selections since the table was made [ready](Self::ready) for a step, where its
+    /// store has two copies of the rows that can.
+    fn answered_by(&self, _step: Phase) -> Option<Execution> {
+        None
+    }
+
     /// Makes the table anew, empty, and its index.
     fn clear(&mut self) -> Result<()>;
 

@@ -54,9 +54,13 @@ pub(super) fn encode(contact: &Contact) -> Record {
     record
 }
 
-/// The contact of a key and a record; `None` when they are none.
-pub(super) fn decode<'a>(key: &[u8], record: &'a [u8]) -> Option<Stored<'a>> {
-    let id = i64::from(u32::from_be_bytes(key.try_into().ok()?));
+/// The id of a key, if it is one.
+pub(super) fn id(key: &[u8]) -> Option<i64> {
+    key.try_into().ok().map(|key| i64::from(u32::from_be_bytes(key)))
+}
+
+/// The columns of a record, if it is one.
+pub(super) fn texts(record: &[u8]) -> Option<[&str; 8]> {
     if record.len() != size_of::<Record>() {
         return None;
     }
@@ -67,7 +71,12 @@ pub(super) fn decode<'a>(key: &[u8], record: &'a [u8]) -> Option<Stored<'a>> {
         *text = column.split_once('\0').map_or(column, |(text, _)| text);
         at += width;
     }
-    Some(Stored { id, texts })
+    Some(texts)
+}
+
+/// The contact of a key and a record; `None` when they are none.
+pub(super) fn decode<'a>(key: &[u8], record: &'a [u8]) -> Option<Stored<'a>> {
+    Some(Stored { id: id(key)?, texts: texts(record)? })
 }
 
 /// Whether a column has its chosen value in a record.

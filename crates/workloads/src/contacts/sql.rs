@@ -14,7 +14,7 @@ use crate::Strategy;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
-static TABLE: TableDef = TableDef {
+pub(super) static TABLE: TableDef = TableDef {
     name: "contacts",
     columns: &[
         ("id", SqlType::Int, Nullable::No),
@@ -44,7 +44,7 @@ const TYPES: [(&str, &str); 8] = [
 
 /// A statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Query {
+pub(super) enum Query {
     Insert,
     /// The row of an id.
     One,
@@ -60,7 +60,8 @@ enum Query {
     Contents,
 }
 
-fn text(dialect: &dyn Dialect, query: Query) -> String {
+/// The statement as this dialect writes it.
+pub(super) fn text(dialect: &dyn Dialect, query: Query) -> String {
     let (table, columns) = (dialect.table(TABLE.name), COLUMNS.join(", "));
     let place = |n| dialect.placeholder(n);
     match query {
@@ -140,15 +141,20 @@ impl SqlBook {
         })?;
         Ok(Some(changed))
     }
+}
 
-    fn read(&mut self, statement: Statement, param: Param<'_>) -> Result<Checksum> {
-        let mut found = Checksum::default();
-        self.store.query(statement, &[param], &mut |row| {
-            found += Stored::in_row(row)?.fingerprint();
-            Ok(())
-        })?;
-        Ok(found)
-    }
+/// Reads the rows that a statement with one parameter gives.
+pub(super) fn read(
+    store: &mut dyn SqlStore,
+    statement: Statement,
+    param: Param<'_>,
+) -> Result<Checksum> {
+    let mut found = Checksum::default();
+    store.query(statement, &[param], &mut |row| {
+        found += Stored::in_row(row)?.fingerprint();
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn params(contact: &Contact) -> [Param<'_>; 9] {
@@ -174,7 +180,7 @@ impl AddressBook for SqlBook {
         self.prepared.clear();
         let dialect = self.store.dialect();
         let table = dialect.table(TABLE.name);
-        self.store.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        self.store.batch(&dialect.drop_table(TABLE.name))?;
         self.store.batch(&dialect.create_table_of(&TABLE, &TYPES))?;
         self.store.batch(&format!("CREATE INDEX contacts_state ON {table} (state)"))
     }
@@ -200,7 +206,7 @@ impl AddressBook for SqlBook {
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.reopen()?;
         let statement = self.store.prepare(&self.one)?;
-        self.read(statement, Param::Int(id))
+        read(&mut *self.store, statement, Param::Int(id))
     }
 
     fn reopen(&mut self) -> Result<()> {
@@ -232,7 +238,7 @@ impl AddressBook for SqlBook {
 
     fn select(&mut self, by: Column) -> Result<Checksum> {
         let select = self.statement(Query::Select(by))?;
-        self.read(select, Param::Text(by.chosen()))
+        read(&mut *self.store, select, Param::Text(by.chosen()))
     }
 
     fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {

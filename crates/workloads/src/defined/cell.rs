@@ -108,6 +108,16 @@ impl Rows {
         self.end(time).saturating_sub(units)
     }
 
+    /// Bytes of the longest text, or bytes, of a column among the first `rows` rows.
+    pub(super) fn longest(&self, column: usize, rows: usize) -> usize {
+        let length = |place| match self.staged.value(place, column) {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        (0..rows).map(length).max().unwrap_or_default()
+    }
+
     /// How many different values the loaded rows have in a column, absent ones apart.
     pub(super) fn distinct(&self, column: usize) -> usize {
         let mut prints = HashSet::new();

@@ -7,6 +7,8 @@
 //! A value is, for each column that an index has, those bytes again at a fixed place; then a bit for each
 //! other column, whether it is there; the columns of fixed width; the length of each text; the texts.
 
+pub(super) mod shown;
+
 use embermark_contract::kv::IndexDef;
 use embermark_model::table::{ColumnType, Table, Value};
 
@@ -221,28 +223,40 @@ impl Codec {
         mut add: impl FnMut(B, Value<'a>) -> B,
     ) -> Option<B> {
         let mut texts = value.get(self.texts..)?;
-        let (mut done, bits) = (start, &value[self.bits..]);
+        let mut done = start;
         for (column, place) in self.places.iter().enumerate() {
-            let of = self.of[column];
-            let (number, there) = match *place {
-                Place::Key(number) => (Some(number), true),
-                Place::Fixed { bit, .. } | Place::Text { bit, .. } => {
-                    (None, bits[bit / 8] & 1 << (bit % 8) != 0)
-                }
-            };
             let got = match *place {
-                _ if !there => Value::Null,
-                Place::Key(_) => self.in_key(key, number?)?,
-                Place::Fixed { at, .. } => read_fixed(of, value.get(at..at + width(of))?),
-                Place::Text { length_at, .. } => {
-                    let (text, rest) = texts.split_at_checked(length(value, length_at))?;
-                    texts = rest;
-                    text_or_bytes(of, text)?
-                }
+                Place::Key(number) => self.in_key(key, number)?,
+                _ => self.in_value(value, column, &mut texts)?,
             };
             done = add(done, got);
         }
         Some(done)
+    }
+
+    /// A column of a value, which is at least as long as one without texts; what is left of its texts
+    /// begins with that of the column.
+    #[inline]
+    fn in_value<'a>(
+        &self,
+        value: &'a [u8],
+        column: usize,
+        texts: &mut &'a [u8],
+    ) -> Option<Value<'a>> {
+        let of = self.of[column];
+        let is_there = |bit: usize| value[self.bits + bit / 8] & 1 << (bit % 8) != 0;
+        match self.places[column] {
+            Place::Key(_) => None,
+            Place::Fixed { bit, .. } | Place::Text { bit, .. } if !is_there(bit) => {
+                Some(Value::Null)
+            }
+            Place::Fixed { at, .. } => Some(read_fixed(of, value.get(at..at + width(of))?)),
+            Place::Text { length_at, .. } => {
+                let (text, rest) = texts.split_at_checked(length(value, length_at))?;
+                *texts = rest;
+                text_or_bytes(of, text)
+            }
+        }
     }
 
     /// One column of a pair; `None` where it is no pair of this table.
@@ -288,28 +302,34 @@ impl Codec {
     #[inline]
     fn in_key<'a>(&self, key: &'a [u8], number: usize) -> Option<Value<'a>> {
         let mut rest = key;
-        for (at, column) in self.key.iter().enumerate() {
-            let (of, last) = (self.of[*column], at + 1 == self.key.len());
-            let (own, after) = match of {
-                _ if is_text(of) && last => (rest, &rest[rest.len()..]),
-                ColumnType::Text => {
-                    let end = rest.iter().position(|byte| *byte == 0)?;
-                    (&rest[..end], &rest[end + 1..])
-                }
-                // Bytes that are not the last of a key are refused: no engine keeps them in order.
-                ColumnType::Bytes => return None,
-                of => rest.split_at_checked(width(of))?,
-            };
-            if at == number {
-                return if is_text(of) {
-                    text_or_bytes(of, own)
-                } else {
-                    Some(read_ordered(of, own))
-                };
-            }
-            rest = after;
+        for before in 0..number {
+            (_, rest) = self.split_key(rest, before)?;
         }
-        None
+        let (own, _) = self.split_key(rest, number)?;
+        self.of_key(own, number)
+    }
+
+    /// What is left of a key, split behind its so-manieth column, with which it begins.
+    #[inline]
+    fn split_key<'a>(&self, rest: &'a [u8], number: usize) -> Option<(&'a [u8], &'a [u8])> {
+        let of = self.of[*self.key.get(number)?];
+        match of {
+            _ if is_text(of) && number + 1 == self.key.len() => Some((rest, &[])),
+            ColumnType::Text => {
+                let end = rest.iter().position(|byte| *byte == 0)?;
+                Some((&rest[..end], &rest[end + 1..]))
+            }
+            // Bytes that are not the last of a key are refused: no engine keeps them in order.
+            ColumnType::Bytes => None,
+            of => rest.split_at_checked(width(of)),
+        }
+    }
+
+    /// The so-manieth column of a key, from its own bytes.
+    #[inline]
+    fn of_key<'a>(&self, own: &'a [u8], number: usize) -> Option<Value<'a>> {
+        let of = self.of[self.key[number]];
+        if is_text(of) { text_or_bytes(of, own) } else { Some(read_ordered(of, own)) }
     }
 }
 

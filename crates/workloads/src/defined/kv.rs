@@ -1,5 +1,7 @@
 //! The tables of a workload file in a key-value store.
 
+mod asks;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use super::newest::Newest;
 use super::port::{Database, Found, Session, SessionWork, VisitRow, with};
 use super::rows::Source;
 use crate::reopenable::Reopenable;
+use asks::{AskingSession, Asks};
 
 /// Rows that one transaction deletes of those that are too old.
 const DELETED_AT_ONCE: usize = 10_000;
@@ -34,6 +37,8 @@ pub(super) struct KvTables {
     tables: Vec<Table>,
     /// Whether the engine itself keeps indexes.
     keeps_indexes: bool,
+    /// Of a store that keeps the tables in columns, too.
+    asks: Option<Asks>,
     buffers: Buffers,
 }
 
@@ -49,7 +54,7 @@ struct Buffers {
 
 impl KvTables {
     pub(super) fn new(
-        store: Reopenable<dyn KvStore>,
+        mut store: Reopenable<dyn KvStore>,
         cell: Arc<Cell>,
         keeps_indexes: bool,
     ) -> Result<Self> {
@@ -62,8 +67,9 @@ impl KvTables {
             return Err(EngineError::unsupported("our coding of keys", what));
         }
         let codecs = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
+        let asks = store.mirror().is_some().then(|| Asks::new(&cell, &codecs));
         let (tables, buffers) = (Vec::new(), Buffers::default());
-        let mut new = Self { store, cell, codecs, tables, keeps_indexes, buffers };
+        let mut new = Self { store, cell, codecs, tables, keeps_indexes, asks, buffers };
         new.attach()?;
         Ok(new)
     }
@@ -87,8 +93,12 @@ impl Database for KvTables {
 
     fn execution(&self, phase: usize) -> Result<Execution> {
         let work = self.cell.work(phase);
-        let Some(table) = table_of(work) else {
-            return Err(EngineError::unsupported("a key-value store", "SQL"));
+        let table = match (table_of(work), work, &self.asks) {
+            (Some(table), ..) => table,
+            (None, Work::Sql(sql), Some(_)) => {
+                return self.cell.text_of(sql).map(|_| Execution::Native);
+            }
+            _ => return Err(EngineError::unsupported("a key-value store", "SQL")),
         };
         let rows = &self.cell.tables[table];
         let keeps = self.keeps_indexes || rows.table.indexes.is_empty();
@@ -122,11 +132,12 @@ impl Database for KvTables {
             let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
             self.tables.push(self.store.table(&def)?);
         }
-        Ok(())
+        self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
     }
 
-    fn ready(&mut self, _: usize) -> Result<()> {
-        Ok(())
+    fn ready(&mut self, phase: usize) -> Result<()> {
+        let Self { asks, store, cell, .. } = self;
+        asks.as_mut().map_or(Ok(()), |asks| asks.ready(&mut **store, cell, phase))
     }
 
     fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
@@ -139,7 +150,11 @@ impl Database for KvTables {
     }
 
     fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, codecs, tables, buffers, .. } = self;
+        let Self { store, cell, codecs, tables, asks, buffers, .. } = self;
+        if let (Some(asks), Scope::PerOperation) = (asks, scope) {
+            let store = &mut **store;
+            return work(&mut AskingSession { store, cell, codecs, tables, buffers, asks });
+        }
         store.within(scope, |operations| {
             work(&mut KvSession { operations, cell, codecs, tables, buffers })
         })
@@ -168,6 +183,9 @@ impl Database for KvTables {
 
     fn reopen(&mut self) -> Result<()> {
         self.store.reopen()?;
+        if let Some(asks) = &mut self.asks {
+            asks.reopened();
+        }
         self.attach()
     }
 

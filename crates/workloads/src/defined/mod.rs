@@ -36,7 +36,7 @@ use embermark_data::draw::Draw;
 use embermark_language::{Commit, Definition, Mix, Phase, Removed, Work};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
-use embermark_model::table::{ColumnType, RowsFrom, Value};
+use embermark_model::table::{ColumnType, RowsFrom};
 
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
@@ -251,13 +251,7 @@ fn longest(definition: &Definition, tables: &[Rows]) -> usize {
             if !matches!(def.of, ColumnType::Text | ColumnType::Bytes) {
                 continue;
             }
-            for place in 0..rows.loaded {
-                longest = longest.max(match rows.staged.value(place, column) {
-                    Value::Text(text) => text.len(),
-                    Value::Bytes(bytes) => bytes.len(),
-                    _ => 0,
-                });
-            }
+            longest = longest.max(rows.longest(column, rows.loaded));
         }
     }
     longest

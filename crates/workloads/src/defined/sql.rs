@@ -1,22 +1,28 @@
 //! The tables of a workload file in an SQL database.
 
+mod definition;
+mod phases;
+
 use std::sync::Arc;
 
-use embermark_contract::sql::{
-    Nullable, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, Statement, TableDef,
-};
+use embermark_contract::sql::{Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Result, Scope};
 use embermark_language::{Group, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_model::table::{Table, Value};
 use smallvec::SmallVec;
 
-use super::cell::{Cell, Rows, is_question, table_of};
+use super::cell::{Cell, Rows, is_question};
 use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
-use super::statements::{Texts, begins_at_parameters};
+use super::statements::begins_at_parameters;
 use crate::reopenable::Reopenable;
+use definition::sql_type;
+use phases::texts;
+
+pub(super) use definition::definition;
+pub(super) use phases::Statements;
 
 /// Values of a statement.
 type Params<'a> = SmallVec<[Param<'a>; 12]>;
@@ -26,74 +32,25 @@ pub(super) struct SqlTables {
     cell: Arc<Cell>,
     /// By table.
     defs: Vec<&'static TableDef>,
-    /// By phase: prepared since its table was made and the database opened.
-    statements: Vec<Vec<Statement>>,
+    /// Prepared since their tables were made and the database opened.
+    statements: Statements,
 }
 
 impl SqlTables {
     pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Self {
-        let defs = cell.tables.iter().map(|rows| definition(rows.table)).collect();
-        let statements = vec![Vec::new(); cell.definition.phases.len()];
+        let in_order = |rows: &Rows| {
+            let table = rows.table;
+            definition(table, &table.name, 0..table.columns.len())
+        };
+        let defs = cell.tables.iter().map(in_order).collect();
+        let statements = Statements::new(&cell);
         Self { store, cell, defs, statements }
     }
-
-    fn texts(&self, table: usize) -> Texts<'_> {
-        let rows = &self.cell.tables[table];
-        Texts { dialect: self.store.dialect(), table: rows.table, early: rows.early() }
-    }
-
-    /// The statements of a phase.
-    fn of(&self, phase: usize) -> Result<Vec<String>> {
-        let work = self.cell.work(phase);
-        if let Work::Sql(sql) = work {
-            return Ok(vec![self.cell.text_of(sql)?.to_owned()]);
-        }
-        let Some(table) = table_of(work) else {
-            return Err(EngineError::unsupported("SQL", "this phase"));
-        };
-        let seeks = if let Work::Latest { by, time, .. } = work {
-            let rows = &self.cell.tables[table];
-            let dialect = self.store.dialect();
-            dialect.seeks_by_key()
-                && dialect.derived_tables()
-                && rows.finds(&[*by, *time])
-                && !dialect.skips_in_groups()
-                && rows.has_few(*by)
-        } else {
-            false
-        };
-        Ok(self.texts(table).of(work, seeks))
-    }
 }
 
-/// What every engine needs to create a table. A definition lives as long as the process, which has one
-/// workload.
-fn definition(table: &'static Table) -> &'static TableDef {
-    let columns = table.columns.iter().map(|column| {
-        let nullable = if column.nullable { Nullable::Yes } else { Nullable::No };
-        (&*column.name, sql_type(column.of), nullable)
-    });
-    let key = table.key.iter().map(|column| &*table.columns[*column].name);
-    Box::leak(Box::new(TableDef {
-        name: &table.name,
-        columns: Vec::leak(columns.collect()),
-        key: Vec::leak(key.collect()),
-    }))
-}
-
-const fn sql_type(of: ColumnType) -> SqlType {
-    match of {
-        ColumnType::Bool | ColumnType::Int { bits: 8 | 16, .. } => SqlType::Int,
-        ColumnType::Int { bits: 32, signed: true } => SqlType::Int,
-        ColumnType::Int { .. } | ColumnType::Timestamp(_) => SqlType::Big,
-        ColumnType::Float => SqlType::Double,
-        ColumnType::Text => SqlType::Text,
-        ColumnType::Bytes => SqlType::Bytes,
-    }
-}
-
+/// A value as a parameter of a statement.
 #[inline]
-const fn param(value: Value<'_>) -> Param<'_> {
+pub(super) const fn param(value: Value<'_>) -> Param<'_> {
     match value {
         Value::Null => Param::Null,
         Value::Int(value) => Param::Int(value),
@@ -117,26 +74,32 @@ impl Database for SqlTables {
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
-        for (phase, statements) in self.cell.definition.phases.iter().zip(&mut self.statements) {
-            if table_of(&phase.work).is_none_or(|of| of == table) {
-                statements.clear();
-            }
-        }
+        self.statements.forget_of(&self.cell, table);
         let (dialect, def) = (self.store.dialect(), self.defs[table]);
         let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
-        let indexed = indexes.iter().flatten().filter(|column| !key.contains(column));
-        let types: Vec<(&str, &str)> = indexed
-            .map(|column| {
-                let column = &columns[*column];
-                (&*column.name, dialect.indexed_type(sql_type(column.of)))
-            })
-            .collect();
-        let name = dialect.table(def.name);
-        self.store.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+        let own = columns.iter().enumerate().filter(|(at, _)| !key.contains(at));
+        let own = own.filter_map(|(at, column)| {
+            let of = sql_type(column.of);
+            if indexes.iter().flatten().any(|column| *column == at) {
+                return Some((&*column.name, dialect.indexed_type(of).to_owned()));
+            }
+            let is_limited = dialect.longest().is_some();
+            if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
+                return None;
+            }
+            let rows = &self.cell.tables[table];
+            let longest = rows.longest(at, rows.staged.rows());
+            dialect.sized(of, longest).map(|of| (&*column.name, of))
+        });
+        let own: Vec<(&str, String)> = own.collect();
+        let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
+        self.store.batch(&dialect.drop_table(def.name))?;
         self.store.batch(&dialect.create_table_of(def, &types))?;
         for index in indexes {
             let of: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
-            let (called, of) = (of.join("_"), of.join(", "));
+            let called = of.join("_");
+            let of: Vec<String> = of.iter().map(|name| dialect.column(name)).collect();
+            let (name, of) = (dialect.table(def.name), of.join(", "));
             let text = format!("CREATE INDEX {}_by_{called} ON {name} ({of})", def.name);
             self.store.batch(&text)?;
         }
@@ -150,20 +113,7 @@ impl Database for SqlTables {
     fn ready(&mut self, phase: usize) -> Result<()> {
         let question = is_question(self.cell.work(phase));
         self.store.expect(if question { QueryKind::Analytic } else { QueryKind::Point })?;
-        if self.statements[phase].is_empty() {
-            for text in self.of(phase)? {
-                let prepared = self.store.prepare(&text);
-                let own = matches!(self.cell.work(phase), Work::Sql(_));
-                self.statements[phase].push(
-                    prepared.map_err(
-                        |error| {
-                            if own { EngineError::impossible(error) } else { error }
-                        },
-                    )?,
-                );
-            }
-        }
-        Ok(())
+        self.statements.prepare(&mut *self.store, &self.cell, phase)
     }
 
     fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
@@ -177,12 +127,12 @@ impl Database for SqlTables {
     }
 
     fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let (cell, statements) = (&*self.cell, &*self.statements);
+        let (cell, statements) = (&*self.cell, &self.statements);
         self.store.within(scope, |store| work(&mut SqlSession { store, cell, statements }))
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
-        let contents = self.texts(table).contents();
+        let contents = texts(self.store.dialect(), &self.cell.tables[table]).contents();
         let all = self.store.prepare(&contents)?;
         let columns = &self.cell.tables[table].table.columns;
         self.store.query(all, &[], &mut |result| {
@@ -194,7 +144,7 @@ impl Database for SqlTables {
     }
 
     fn reopen(&mut self) -> Result<()> {
-        self.statements.iter_mut().for_each(Vec::clear);
+        self.statements.forget();
         self.store.reopen()
     }
 
@@ -218,10 +168,10 @@ impl BulkRows for TableRows<'_> {
     }
 }
 
-struct SqlSession<'a> {
-    store: &'a mut dyn SqlStore,
-    cell: &'a Cell,
-    statements: &'a [Vec<Statement>],
+pub(super) struct SqlSession<'a> {
+    pub store: &'a mut dyn SqlStore,
+    pub cell: &'a Cell,
+    pub statements: &'a Statements,
 }
 
 impl<'a> SqlSession<'a> {
@@ -233,7 +183,7 @@ impl<'a> SqlSession<'a> {
         rows: &Rows,
         found: &mut Found,
     ) -> Result<()> {
-        self.store.query(self.statements[phase][n], params, &mut |result| {
+        self.store.query(self.statements.of(phase)[n], params, &mut |result| {
             found.rows += row::whole(result, rows.table)?;
             Ok(())
         })
@@ -253,14 +203,14 @@ impl<'a> SqlSession<'a> {
         let fresh = columns.iter().map(|column| param(cell.fresh(phase, i, *column)));
         let mut params: Params<'_> = fresh.collect();
         params.extend(cell.key(phase, i).into_iter().map(param));
-        self.store.run(self.statements[phase][statement], &params)
+        self.store.run(self.statements.of(phase)[statement], &params)
     }
 
     fn group(&mut self, phase: usize, group: &Group, rows: &Rows, found: &mut Found) -> Result<()> {
         let params = group.conditions.iter().map(|condition| param(rows.bound(condition)));
         let params: Params<'_> = params.collect();
         found.result.clear();
-        self.store.query(self.statements[phase][0], &params, &mut |result| {
+        self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
     }
@@ -273,7 +223,7 @@ impl Session for SqlSession<'_> {
         match work {
             Work::Insert { .. } => {
                 let params: Params<'_> = rows.row(i).map(param).collect();
-                found.changed += self.store.run(self.statements[phase][0], &params)?;
+                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
             Work::Get { .. } => {
                 let key = self.key(phase, i);
@@ -301,7 +251,7 @@ impl Session for SqlSession<'_> {
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);
-                let get = self.statements[phase].len() - 1;
+                let get = self.statements.of(phase).len() - 1;
                 self.rows(phase, get, &key, rows, found)?;
                 found.changed += self.update(phase, i, set)?;
             }
@@ -312,11 +262,11 @@ impl Session for SqlSession<'_> {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }
                 };
-                found.changed += self.store.run(self.statements[phase][0], &params)?;
+                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
             Work::Sql(_) => {
                 found.result.clear();
-                let (statement, mut room) = (self.statements[phase][0], String::new());
+                let (statement, mut room) = (self.statements.of(phase)[0], String::new());
                 self.store.query(statement, &[], &mut |result| {
                     found.columns = row::every(result, &mut room, &mut found.result)?;
                     Ok(())

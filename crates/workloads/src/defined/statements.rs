@@ -18,11 +18,11 @@ pub(super) struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    fn name(&self, column: usize) -> &str {
-        &self.table.columns[column].name
+    fn name(&self, column: usize) -> String {
+        self.dialect.column(&self.table.columns[column].name)
     }
 
-    fn names<'a>(&'a self, columns: impl IntoIterator<Item = &'a usize>) -> Vec<&'a str> {
+    fn names<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> Vec<String> {
         columns.into_iter().map(|column| self.name(*column)).collect()
     }
 
@@ -33,7 +33,8 @@ impl Texts<'_> {
     /// Every column, as of a table by another name.
     fn all_of(&self, prefix: &str) -> String {
         let columns = self.table.columns.iter();
-        let names: Vec<String> = columns.map(|column| format!("{prefix}{}", column.name)).collect();
+        let name = |name: &str| format!("{prefix}{}", self.dialect.column(name));
+        let names: Vec<String> = columns.map(|column| name(&column.name)).collect();
         names.join(", ")
     }
 
@@ -104,8 +105,8 @@ impl Texts<'_> {
             Span::Rows { .. } => {
                 let (from, key) = (self.begins_at(), self.names(&self.table.key).join(", "));
                 let last = begins_at_parameters(self.dialect, self.table).len() + 1;
-                let limit = self.place(last);
-                format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} LIMIT {limit}")
+                let limit = self.dialect.limit(&self.place(last));
+                format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} {limit}")
             }
             Span::Last { of, time, .. } | Span::From { of, time, .. } => {
                 let mut n = 0;
@@ -125,7 +126,7 @@ impl Texts<'_> {
     /// The condition of keys from one on, in key order.
     fn begins_at(&self) -> String {
         let names = self.names(&self.table.key);
-        if let [name] = names[..] {
+        if let [name] = &names[..] {
             return format!("{name} >= {}", self.place(1));
         }
         if self.dialect.row_values() {
@@ -138,7 +139,7 @@ impl Texts<'_> {
             n += 1;
             format!("{name} {operator} {}", self.place(n))
         };
-        let mut text = next(names[0], ">=");
+        let mut text = next(&names[0], ">=");
         for (at, name) in names.iter().enumerate() {
             if at + 1 == names.len() {
                 text += &format!(" AND {}", next(name, ">="));
@@ -173,28 +174,30 @@ impl Texts<'_> {
     /// What rows are grouped by.
     fn grouped(&self, by: Grouped) -> String {
         match by {
-            Grouped::Column(column) => self.name(column).to_owned(),
+            Grouped::Column(column) => self.name(column),
             Grouped::Bucket { column, units } => {
                 let (time, units) = (self.name(column), units.to_string());
                 if self.early {
                     // What is left of a negative number is negative.
-                    return format!("{time} - ({time} % {units} + {units}) % {units}");
+                    let left = format!("({} + {units})", self.dialect.remainder(&time, &units));
+                    return format!("{time} - {}", self.dialect.remainder(&left, &units));
                 }
-                let number = self.dialect.integer_division(time, &units);
+                let number = self.dialect.integer_division(&time, &units);
                 format!("({number}) * {units}")
             }
         }
     }
 
     fn computed(&self, compute: Compute) -> String {
+        let column = compute.column.map_or("*".to_owned(), |column| self.name(column));
         let function = match compute.aggregate {
             Aggregate::Count => "COUNT",
             Aggregate::Sum => "SUM",
-            Aggregate::Avg => "AVG",
+            Aggregate::Avg => return self.dialect.mean(&column),
             Aggregate::Min => "MIN",
             Aggregate::Max => "MAX",
         };
-        format!("{function}({})", compute.column.map_or("*", |column| self.name(column)))
+        format!("{function}({column})")
     }
 
     /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the bounds
@@ -224,7 +227,7 @@ impl Texts<'_> {
             text += &format!(" ORDER BY {}", order.join(", "));
         }
         if let Some(limit) = group.limit {
-            text += &format!(" LIMIT {limit}");
+            text += &format!(" {}", self.dialect.limit(&limit.to_string()));
         }
         text
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use embermark_contract::EngineError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
-use embermark_model::result::WriteBehind;
+use embermark_model::result::{Execution, WriteBehind};
 
 use super::http::{self, Client, Known};
 use super::offthread::Buffer;
@@ -268,6 +268,10 @@ impl Bench for EventsBench {
             self.state = State::Dirty;
         }
         same
+    }
+
+    fn execution(&self, phase: usize) -> Option<Execution> {
+        self.store.answered_by().filter(|_| Phase::ALL[phase].is_question())
     }
 
     fn log_bytes(&self, _: usize) -> Option<u64> {

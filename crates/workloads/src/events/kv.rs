@@ -1,7 +1,5 @@
-//! Events in a key-value store: the key is the id in 8 bytes, the value a byte for the bucket, the
-//! timestamp in 8, and the document as JSON text, which is read for every row that a question meets.
-//! The bucket comes first so that an index can begin with it; all numbers are big-endian, whose bytes
-//! are in their order.
+//! Events in a key-value store, whose documents are read for every row that a question meets. In a value
+//! the bucket comes first so that an index can begin with it.
 
 use std::ops::ControlFlow;
 
@@ -12,21 +10,15 @@ use embermark_contract::{EngineError, Lifecycle, Reopener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
+use super::columns::{self, Columns, Statements};
 use super::json::{self, Value as Json};
+use super::pair::{self, CO2, HEAD, LOCATION, LOGS};
 use super::phase::Phase;
-use super::port::{FIRST, NUMBERS, Record, Stored, TEXTS, Telemetry};
+use super::port::{FIRST, Record, Stored, Telemetry};
 use super::query_results::{ERRORS_SINCE, QueryResults};
 use super::variant::{Index, Variant};
+use crate::mirrored::Mirrored;
 use crate::reopenable::Reopenable;
-
-/// Each bucket stands in a value as its place in this list.
-const BUCKETS: [&str; 3] = ["location", "co2", "logs"];
-const LOCATION: u8 = 0;
-const CO2: u8 = 1;
-const LOGS: u8 = 2;
-
-/// Bytes before the document.
-const HEAD: usize = 9;
 
 /// The places of the index, which is the only one.
 const fn index(of: Index) -> Option<IndexDef<'static>> {
@@ -43,6 +35,8 @@ pub(super) struct KvEvents {
     store: Reopenable<dyn KvStore>,
     table: Table,
     index: Index,
+    /// The same in columns.
+    mirrored: Statements,
     /// Room for a value.
     value: Vec<u8>,
 }
@@ -67,7 +61,8 @@ impl KvEvents {
             _ => Reopenable::new(Indexed::new(store), Indexed::reopener(reopener)),
         };
         let table = table(&mut *store, index)?;
-        Ok(Self { store, table, index, value: Vec::new() })
+        let mirrored = Mirrored::show(&mut *store, table, Columns)?;
+        Ok(Self { store, table, index, mirrored, value: Vec::new() })
     }
 }
 
@@ -77,7 +72,7 @@ fn put(
     record: &Record,
     value: &mut Vec<u8>,
 ) -> Result<()> {
-    encode(record, value);
+    pair::encode(record, value);
     operations.put(table, &record.event.id.to_be_bytes(), value)
 }
 
@@ -105,27 +100,6 @@ fn candidates(
     }
 }
 
-fn encode(record: &Record, value: &mut Vec<u8>) {
-    let event = &record.event;
-    let bucket = match event.data.bucket() {
-        "location" => LOCATION,
-        "co2" => CO2,
-        _ => LOGS,
-    };
-    value.clear();
-    value.push(bucket);
-    value.extend(event.timestamp.to_be_bytes());
-    value.extend(record.json.as_bytes());
-}
-
-/// Bucket, timestamp and document of a value, if it is one.
-fn decode(value: &[u8]) -> Option<(u8, i64, &str)> {
-    let (head, json) = value.split_first_chunk::<HEAD>()?;
-    let (bucket, timestamp) = head.split_first_chunk::<1>()?;
-    let timestamp = i64::from_be_bytes(timestamp.try_into().ok()?);
-    Some((bucket[0], timestamp, str::from_utf8(json).ok()?))
-}
-
 /// The numbers of a document under these names.
 fn numbers<const N: usize>(json: &str, names: [&str; N]) -> Option<[f64; N]> {
     let mut found = [f64::NAN; N];
@@ -140,7 +114,7 @@ fn numbers<const N: usize>(json: &str, names: [&str; N]) -> Option<[f64; N]> {
 
 /// Takes a row into the answer if it belongs there; `None` if it is none.
 fn see(question: Phase, value: &[u8], found: &mut QueryResults) -> Option<()> {
-    let (bucket, timestamp, json) = decode(value)?;
+    let (bucket, timestamp, json) = pair::decode(value)?;
     match (question, bucket) {
         (Phase::Gps, LOCATION) => {
             let [longitude, latitude] = numbers(json, ["longitude", "latitude"])?;
@@ -167,26 +141,25 @@ fn see(question: Phase, value: &[u8], found: &mut QueryResults) -> Option<()> {
     Some(())
 }
 
-/// An event, if key and value are one.
-fn stored<'a>(key: &[u8], value: &'a [u8]) -> Option<Stored<'a>> {
-    let id = i64::from_be_bytes(key.try_into().ok()?);
-    let (bucket, timestamp, json) = decode(value)?;
-    let bucket = BUCKETS.get(usize::from(bucket))?;
-    let mut event = Stored { id, timestamp, bucket, numbers: [None; 4], texts: [None; 4] };
-    let place = |names: [&str; 4], name| names.iter().position(|known| *known == name);
-    json::members(json, |name, value| match value {
-        Json::Number(number) => {
-            if let Some(place) = place(NUMBERS, name) {
-                event.numbers[place] = Some(number);
+/// Answers a question from the pairs.
+fn answer(
+    store: &mut dyn KvStore,
+    place: (Table, Index),
+    question: Phase,
+    found: &mut QueryResults,
+) -> Result<()> {
+    let mut failed = None;
+    store.within(Scope::Snapshot, |snapshot| {
+        candidates(snapshot, place, question, &mut |_, value| match see(question, value, found) {
+            Some(()) => ControlFlow::Continue(()),
+            None => {
+                failed = Some(broken(value));
+                ControlFlow::Break(())
             }
-        }
-        Json::Text(text) => {
-            if let Some(place) = place(TEXTS, name) {
-                event.texts[place] = Some(text);
-            }
-        }
-    })
-    .then_some(event)
+        })
+    })?;
+    found.conclude();
+    failed.map_or(Ok(()), Err)
 }
 
 fn broken(value: &[u8]) -> EngineError {
@@ -197,6 +170,15 @@ fn broken(value: &[u8]) -> EngineError {
 impl Telemetry for KvEvents {
     fn execution(&self, step: Phase) -> Execution {
         if step.is_question() { Execution::ClientSide } else { Execution::Native }
+    }
+
+    fn answered_by(&self) -> Option<Execution> {
+        self.mirrored.answered_by(Execution::ClientSide)
+    }
+
+    fn ready(&mut self, _: Phase) -> Result<()> {
+        self.mirrored.begin();
+        Ok(())
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -226,26 +208,29 @@ impl Telemetry for KvEvents {
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
-        let (mut failed, place) = (None, (self.table, self.index));
-        self.store.within(Scope::Snapshot, |snapshot| {
-            candidates(snapshot, place, question, &mut |_, value| match see(question, value, found)
-            {
-                Some(()) => ControlFlow::Continue(()),
-                None => {
-                    failed = Some(broken(value));
-                    ControlFlow::Break(())
-                }
-            })
-        })?;
-        found.conclude();
-        failed.map_or(Ok(()), Err)
+        let Self { store, table, index, mirrored, .. } = self;
+        let place = (*table, *index);
+        let side = store.ask(
+            question.name(),
+            found,
+            &mut |store, found| {
+                found.clear();
+                answer(store, place, question, found)
+            },
+            &mut |sql, number, found| {
+                found.clear();
+                columns::ask((sql, number), mirrored, question, found)
+            },
+        )?;
+        mirrored.answered(side);
+        Ok(())
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
         let (mut failed, table) = (None, self.table);
         self.store.within(Scope::Snapshot, |snapshot| {
             snapshot.scan(table, Range::default(), &mut |key, value| {
-                match stored(key, value) {
+                match pair::id(key).and_then(|id| pair::stored(id, value)) {
                     Some(event) => visit(&event),
                     None => failed = Some(broken(value)),
                 }
@@ -258,6 +243,7 @@ impl Telemetry for KvEvents {
     fn reopen(&mut self) -> Result<()> {
         self.store.reopen()?;
         self.table = table(&mut *self.store, self.index)?;
+        self.mirrored = Mirrored::show(&mut *self.store, self.table, Columns)?;
         Ok(())
     }
 
@@ -275,6 +261,3 @@ impl Telemetry for KvEvents {
         self.store.close()
     }
 }
-
-#[cfg(test)]
-mod tests;

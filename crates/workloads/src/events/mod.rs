@@ -2,6 +2,7 @@
 //! the time it takes to write it row by row, in batches, and to open it.
 
 mod bench;
+mod columns;
 mod document;
 mod http;
 mod json;
@@ -9,6 +10,7 @@ mod kv;
 mod large_log;
 mod offthread;
 mod oracle;
+mod pair;
 mod phase;
 mod pipelines;
 mod port;

@@ -35,6 +35,11 @@ impl Phase {
         Self::Open,
     ];
 
+    /// Its name in results.
+    pub(super) fn name(self) -> &'static str {
+        PHASES[self as usize].name
+    }
+
     /// Whether rows go in.
     pub(super) const fn inserts(self) -> bool {
         matches!(

@@ -102,6 +102,12 @@ pub(super) trait Telemetry {
         Execution::Native
     }
 
+    /// Who answered the questions since the store was made [ready](Self::ready), where it has two
+    /// copies of the rows that can.
+    fn answered_by(&self) -> Option<Execution> {
+        None
+    }
+
     /// Makes the table anew, empty, with its index.
     fn clear(&mut self) -> Result<()>;
 

@@ -3,6 +3,7 @@
 use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
 use embermark_contract::{EngineError, Result};
 
+use super::phase::Phase;
 use super::port::{NUMBERS, TEXTS};
 use super::query_results::{ERRORS_SINCE, WITHIN};
 use super::variant::Form;
@@ -20,7 +21,7 @@ static AS_JSON: TableDef = TableDef {
 };
 
 /// Events with their data in columns. `user` is a word of SQL's own.
-static TYPED: TableDef = TableDef {
+pub(super) static TYPED: TableDef = TableDef {
     name: "metrics",
     columns: &[
         ("id", SqlType::Big, Nullable::No),
@@ -72,7 +73,7 @@ impl Texts {
             Form::Json => self.dialect.json().ok_or_else(without("columns of JSON"))?,
             Form::Binary => {
                 let binary = self.dialect.binary_json();
-                binary.ok_or_else(without("JSON columns of a binary form"))?.type_name
+                binary.ok_or_else(without("JSON columns of a binary form"))?
             }
             Form::Typed => return Ok(None),
         };
@@ -87,6 +88,7 @@ impl Texts {
 
     pub(super) fn create_index(&self, columns: &[&str]) -> String {
         let (name, table) = (columns.join("_"), self.table().name);
+        let columns: Vec<String> = columns.iter().map(|name| self.dialect.column(name)).collect();
         format!("CREATE INDEX {table}_{name} ON {table} ({})", columns.join(", "))
     }
 
@@ -96,11 +98,12 @@ impl Texts {
         let mut places: Vec<String> =
             (1..=columns.len()).map(|n| self.dialect.placeholder(n)).collect();
         if self.form == Form::Binary
-            && let (Some(binary), Some(data)) = (self.dialect.binary_json(), places.last_mut())
+            && let Some(data) = places.last_mut()
         {
-            *data = (binary.of_text)(data);
+            *data = self.dialect.binary_json_of(data);
         }
-        let names: Vec<&str> = columns.iter().map(|(name, ..)| *name).collect();
+        let names: Vec<String> =
+            columns.iter().map(|(name, ..)| self.dialect.column(name)).collect();
         let (table, names, places) = (self.table().name, names.join(", "), places.join(", "));
         format!("INSERT INTO {table} ({names}) VALUES ({places})")
     }
@@ -121,7 +124,7 @@ impl Texts {
     }
 
     /// Longitude, latitude.
-    pub(super) fn gps(&self) -> Result<String> {
+    fn gps(&self) -> Result<String> {
         let (x, y) = (self.number("longitude")?, self.number("latitude")?);
         let [east, north] = WITHIN;
         Ok(format!(
@@ -132,8 +135,8 @@ impl Texts {
     }
 
     /// Month, mean.
-    pub(super) fn co2(&self) -> Result<String> {
-        let month = self.dialect.month("timestamp").ok_or_else(|| {
+    fn co2(&self) -> Result<String> {
+        let month = self.dialect.month(&self.dialect.column("timestamp")).ok_or_else(|| {
             EngineError::unsupported("this SQL engine", "the month of a point in time")
         })?;
         let co2 = self.number("co2")?;
@@ -141,12 +144,22 @@ impl Texts {
     }
 
     /// Endpoint, errors.
-    pub(super) fn logs(&self) -> Result<String> {
+    fn logs(&self) -> Result<String> {
         let (level, endpoint) = (self.text("level")?, self.text("endpoint")?);
         Ok(format!(
             "SELECT {endpoint}, COUNT(*) FROM metrics WHERE bucket = 'logs' AND {level} = 'error' \
-             AND timestamp > {ERRORS_SINCE} GROUP BY {endpoint} ORDER BY COUNT(*)"
+             AND {} > {ERRORS_SINCE} GROUP BY {endpoint} ORDER BY COUNT(*)",
+            self.dialect.column("timestamp")
         ))
+    }
+
+    /// The text of a question.
+    pub(super) fn question(&self, question: Phase) -> Result<String> {
+        match question {
+            Phase::Gps => self.gps(),
+            Phase::Co2 => self.co2(),
+            _ => self.logs(),
+        }
     }
 
     /// Bucket; parameter: the id.
@@ -156,7 +169,8 @@ impl Texts {
 
     /// Id, timestamp, bucket, then [`NUMBERS`] and [`TEXTS`].
     pub(super) fn contents(&self) -> Result<String> {
-        let mut columns = vec!["id".to_owned(), "timestamp".to_owned(), "bucket".to_owned()];
+        let mut columns =
+            ["id", "timestamp", "bucket"].map(|name| self.dialect.column(name)).to_vec();
         for name in NUMBERS {
             columns.push(self.number(name)?);
         }

@@ -35,9 +35,7 @@ impl SqlEvents {
             return Ok(*statement);
         }
         let text = match step {
-            Phase::Gps => self.texts.gps()?,
-            Phase::Co2 => self.texts.co2()?,
-            Phase::Logs => self.texts.logs()?,
+            question if question.is_question() => self.texts.question(question)?,
             _ => self.texts.insert(),
         };
         let statement = self.store.prepare(&text)?;
@@ -99,7 +97,8 @@ impl Rows for EventRows<'_> {
 impl Telemetry for SqlEvents {
     fn clear(&mut self) -> Result<()> {
         self.prepared.clear();
-        self.store.batch(&format!("DROP TABLE IF EXISTS {}", self.texts.table().name))?;
+        let drop = self.store.dialect().drop_table(self.texts.table().name);
+        self.store.batch(&drop)?;
         self.store.batch(&self.texts.create()?)?;
         match self.variant.index.columns() {
             [] => Ok(()),

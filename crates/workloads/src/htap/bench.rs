@@ -6,6 +6,7 @@ use embermark_contract::{EngineError, NodeClient, Reopener, Store};
 use embermark_data::dogs::Dog;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Expected};
+use embermark_model::result::Execution;
 
 use super::PHASES;
 use super::document::DocumentDogs;
@@ -143,6 +144,10 @@ impl Bench for HtapBench {
         let Self { cell: PreparedCell { dogs, variant, .. }, store, .. } = self;
         oracle::contents(&mut **store, dogs, measured.ops)?;
         oracle::indexes(&mut **store, variant.indexes, dogs, measured.ops)
+    }
+
+    fn execution(&self, _: usize) -> Option<Execution> {
+        self.store.answered_by()
     }
 
     fn timed_by(&self, _: usize) -> Option<String> {

@@ -8,17 +8,25 @@ use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
+use super::columns::{self, Columns, Statements};
 use super::port::{Attribute, Dogs, TABLE, Visit};
 use super::record::{self, INDEXES, Key, Layout, Value};
 use super::variant::Indexes;
 use crate::Strategy;
+use crate::mirrored::Mirrored;
 use crate::row_source::RowSource;
 
 pub(super) struct KvDogs {
     store: Box<dyn KvStore>,
     table: Table,
     layout: Layout,
+    /// Whether the engine itself keeps what indexes there are.
+    by_engine: bool,
     counts: Execution,
+    /// Whether the store knows how many pairs there are, so that there is nothing to ask.
+    knows_count: bool,
+    /// The same in columns.
+    mirrored: Statements,
 }
 
 impl KvDogs {
@@ -31,10 +39,27 @@ impl KvDogs {
         };
         let key_length = Some(size_of::<Key>());
         let table = store.table(&TableDef { name: TABLE, key_length, indexes })?;
-        let counts = store.within(Scope::Snapshot, |s| s.count(table))?.is_some();
-        let counts = if counts && by_engine { Execution::Native } else { Execution::ClientSide };
-        Ok(Self { store, table, layout, counts })
+        let knows_count = store.within(Scope::Snapshot, |s| s.count(table))?.is_some();
+        let native = knows_count && by_engine;
+        let counts = if native { Execution::Native } else { Execution::ClientSide };
+        let mirrored = Mirrored::show(&mut *store, table, Columns(layout))?;
+        Ok(Self { store, table, layout, by_engine, counts, knows_count, mirrored })
     }
+}
+
+/// The number of pairs, as the store knows it or a scan finds it.
+fn count(store: &mut dyn KvStore, table: Table) -> Result<u64> {
+    store.within(Scope::Snapshot, |snapshot| {
+        if let Some(counted) = snapshot.count(table)? {
+            return Ok(counted);
+        }
+        let mut counted = 0;
+        snapshot.scan(table, Range::default(), &mut |_, _| {
+            counted += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(counted)
+    })
 }
 
 struct DogPairs<'a> {
@@ -74,6 +99,15 @@ impl Dogs for KvDogs {
         self.counts
     }
 
+    fn answered_by(&self) -> Option<Execution> {
+        self.mirrored.answered_by(Execution::ClientSide).filter(|_| self.by_engine)
+    }
+
+    fn ready(&mut self, _: Strategy) -> Result<()> {
+        self.mirrored.begin();
+        Ok(())
+    }
+
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
     }
@@ -101,18 +135,25 @@ impl Dogs for KvDogs {
     }
 
     fn count(&mut self) -> Result<u64> {
-        let table = self.table;
-        self.store.within(Scope::Snapshot, |snapshot| {
-            if let Some(counted) = snapshot.count(table)? {
-                return Ok(counted);
-            }
-            let mut counted = 0;
-            snapshot.scan(table, Range::default(), &mut |_, _| {
-                counted += 1;
-                ControlFlow::Continue(())
-            })?;
-            Ok(counted)
-        })
+        let Self { store, table, knows_count, mirrored, .. } = self;
+        if *knows_count {
+            return count(&mut **store, *table);
+        }
+        let mut counted = 0;
+        let side = store.ask(
+            "count",
+            &mut counted,
+            &mut |store, counted| {
+                *counted = count(store, *table)?;
+                Ok(())
+            },
+            &mut |sql, number, counted| {
+                *counted = columns::count((sql, number), mirrored)?;
+                Ok(())
+            },
+        )?;
+        mirrored.answered(side);
+        Ok(counted)
     }
 
     fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {

@@ -2,6 +2,7 @@
 //! soon as the last is in: what an application does that shows what it has just taken.
 
 mod bench;
+mod columns;
 mod document;
 mod kv;
 mod node;

@@ -89,8 +89,9 @@ impl Rows for DogRows<'_> {
 impl Dogs for SqlDogs {
     fn clear(&mut self) -> Result<()> {
         self.prepared = None;
-        self.store.batch("DROP TABLE IF EXISTS dog")?;
-        let create = create(self.store.dialect(), self.indexes);
+        let dialect = self.store.dialect();
+        self.store.batch(&dialect.drop_table(TABLE.name))?;
+        let create = create(dialect, self.indexes);
         create.iter().try_for_each(|statement| self.store.batch(statement))
     }
 

@@ -2,12 +2,14 @@
 //! of all its samples. Keys are big-endian, so that their order is that of time.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
 use embermark_contract::{Result, Scope};
 use embermark_data::machine::{History, Sample, Stamp};
 use embermark_model::result::Execution;
 
+use super::columns::Columns;
 use super::packed;
 use super::port::{Channels, Layout, MachineLog, Seek, Span, Visit};
 
@@ -31,6 +33,9 @@ impl KvLog {
         let name = if layout == Layout::Samples { "sample" } else { "second" };
         let key_length = Some(key_length(layout));
         let table = store.table(&TableDef { name, key_length, indexes: &[] })?;
+        if let (Layout::Samples, Some(mirror)) = (layout, store.mirror()) {
+            mirror.show(table, Arc::new(Columns))?;
+        }
         Ok(Self { store, layout, table, record: Record::default() })
     }
 

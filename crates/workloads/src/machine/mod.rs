@@ -5,6 +5,7 @@
 mod bench;
 mod checkpoints;
 mod clock;
+mod columns;
 mod companions;
 mod cycles;
 mod dated;

@@ -43,8 +43,8 @@ pub(super) fn all(
     dialect: &dyn Dialect,
 ) -> Vec<(Question, String)> {
     let mut all = match layout {
-        Layout::Samples => of_samples(schema),
-        Layout::Seconds => of_seconds(schema),
+        Layout::Samples => of_samples(schema, dialect),
+        Layout::Seconds => of_seconds(schema, dialect),
     };
     for (_, text) in &mut all {
         let parts = text.split('@').enumerate().map(|(place, part)| match place {
@@ -56,24 +56,33 @@ pub(super) fn all(
     all
 }
 
-fn of_seconds(schema: &Schema) -> Vec<(Question, String)> {
-    let (table, names) = schema.names(Layout::Seconds);
-    let (s, columns) = (names[0], names.join(", "));
-    let values = vec!["@"; names.len()].join(", ");
+fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(Question, String)> {
+    let (named, columns) = (schema.table(Layout::Seconds).name, schema.columns(Layout::Seconds));
+    let insert = dialect.insert_rows(named, &columns, 1);
+    let (table, names) = names(dialect, named, &columns);
+    let (s, columns, first) = (&names[0], names.join(", "), dialect.limit("1"));
     vec![
-        (Question::InsertSecond, format!("INSERT INTO {table} ({columns}) VALUES ({values})")),
+        (Question::InsertSecond, insert),
         (
             Question::SecondsJson,
             format!("SELECT {columns} FROM {table} WHERE {s} BETWEEN @ AND @ ORDER BY {s}"),
         ),
-        (Question::NewestJson, format!("SELECT {columns} FROM {table} ORDER BY {s} DESC LIMIT 1")),
+        (Question::NewestJson, format!("SELECT {columns} FROM {table} ORDER BY {s} DESC {first}")),
     ]
 }
 
-fn of_samples(schema: &Schema) -> Vec<(Question, String)> {
-    let (table, names) = schema.names(Layout::Samples);
+/// How a dialect names a table and its columns.
+fn names(dialect: &dyn Dialect, table: &str, columns: &[&str]) -> (String, Vec<String>) {
+    (dialect.table(table), columns.iter().map(|name| dialect.column(name)).collect())
+}
+
+fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(Question, String)> {
+    let (named, columns) = (schema.table(Layout::Samples).name, schema.columns(Layout::Samples));
+    let insert = dialect.insert_rows(named, &columns, CHANNELS);
+    let (table, names) = names(dialect, named, &columns);
     let (s, ns, number, value, columns) =
-        (names[0], names[1], names[2], names[3], names.join(", "));
+        (&names[0], &names[1], &names[2], &names[3], names.join(", "));
+    let first = dialect.limit("1");
     // After the first and before the last: s, s, s, ns, s, ns of both.
     let range = format!("{s} BETWEEN @ AND @ AND ({s} > @ OR {ns} >= @) AND ({s} < @ OR {ns} < @)");
     let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
@@ -86,14 +95,13 @@ fn of_samples(schema: &Schema) -> Vec<(Question, String)> {
         format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}")
     };
     let seconds = format!("{s} BETWEEN @ AND @");
-    let row = ["(@, @, @, @)"; CHANNELS].join(", ");
     let mut all = vec![
-        (Question::Insert, format!("INSERT INTO {table} ({columns}) VALUES {row}")),
+        (Question::Insert, insert),
         (
             Question::Lowest,
             format!(
                 "SELECT {s}, {ns} FROM {table} WHERE {within} AND {number} = 0 \
-                 ORDER BY {value}, {s}, {ns} LIMIT 1"
+                 ORDER BY {value}, {s}, {ns} {first}"
             ),
         ),
         (
@@ -109,7 +117,7 @@ fn of_samples(schema: &Schema) -> Vec<(Question, String)> {
         (Question::Angles, rows(&format!("{seconds} AND {number} = 0"))),
         (
             Question::Newest,
-            format!("SELECT {s}, {ns} FROM {table} ORDER BY {s} DESC, {ns} DESC LIMIT 1"),
+            format!("SELECT {s}, {ns} FROM {table} ORDER BY {s} DESC, {ns} DESC {first}"),
         ),
     ];
     all.extend(Seek::ALL.map(|seek| {
@@ -123,7 +131,7 @@ fn of_samples(schema: &Schema) -> Vec<(Question, String)> {
         let (than, angle) = if seek.above() { (">", HALF) } else { ("<", EIGHTH) };
         let text = format!(
             "SELECT {s}, {ns} FROM {table} WHERE {of} AND {number} = 0 AND {value} {than} {angle} \
-             ORDER BY {order} LIMIT 1"
+             ORDER BY {order} {first}"
         );
         (Question::Seek(seek), text)
     }));

@@ -71,10 +71,9 @@ impl Schema {
         }
     }
 
-    /// The name of a layout's table, and those of its columns.
-    pub(super) fn names(&self, layout: Layout) -> (&'static str, Vec<&'static str>) {
-        let table = self.table(layout);
-        (table.name, table.columns.iter().map(|(name, ..)| *name).collect())
+    /// The names of a layout's columns.
+    pub(super) fn columns(&self, layout: Layout) -> Vec<&'static str> {
+        self.table(layout).columns.iter().map(|(name, ..)| *name).collect()
     }
 
     /// In whose form.
@@ -85,24 +84,26 @@ impl Schema {
     /// The statements that make the table of a layout.
     pub(super) fn create(&self, layout: Layout, dialect: &dyn Dialect) -> Vec<String> {
         let table = self.table(layout);
-        let json = dialect.json();
+        let json = dialect.json().unwrap_or(dialect.long_text());
         let own: Vec<(&str, &str)> = match (self.form, layout) {
             (Form::Own, Layout::Samples) => Vec::new(),
-            (Form::Own, Layout::Seconds) => json.map(|json| ("data", json)).into_iter().collect(),
+            (Form::Own, Layout::Seconds) => vec![("data", json)],
             (Form::Published, Layout::Samples) => {
                 let small = dialect.unsigned(16);
                 vec![("number", small), ("measurement", small)]
             }
             (Form::Published, Layout::Seconds) => {
-                let size = ("size", dialect.unsigned(32));
-                json.map(|json| ("measurements", json)).into_iter().chain([size]).collect()
+                vec![("measurements", json), ("size", dialect.unsigned(32))]
             }
         };
         let mut statements = vec![dialect.create_table_of(table, &own)];
         if self.form == Form::Published {
-            let times = if layout == Layout::Samples { "second, nanosecond" } else { "second" };
-            let name = table.name;
-            statements.push(format!("CREATE INDEX {name}_time ON {name} ({times})"));
+            let times =
+                if layout == Layout::Samples { &["second", "nanosecond"][..] } else { &["second"] };
+            let times: Vec<String> = times.iter().map(|name| dialect.column(name)).collect();
+            let (name, times) = (table.name, times.join(", "));
+            statements
+                .push(format!("CREATE INDEX {name}_time ON {} ({times})", dialect.table(name)));
         }
         statements
     }

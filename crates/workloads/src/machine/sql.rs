@@ -174,9 +174,9 @@ impl MachineLog for SqlLog {
     }
 
     fn clear(&mut self) -> Result<()> {
-        let name = self.schema.table(self.layout).name;
-        self.store.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
-        for statement in self.schema.create(self.layout, self.store.dialect()) {
+        let dialect = self.store.dialect();
+        self.store.batch(&dialect.drop_table(self.schema.table(self.layout).name))?;
+        for statement in self.schema.create(self.layout, dialect) {
             self.store.batch(&statement)?;
         }
         self.open()

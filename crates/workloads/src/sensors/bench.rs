@@ -4,6 +4,7 @@ use embermark_contract::{EngineError, Reopener, Store};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference};
+use embermark_model::result::Execution;
 
 use super::cell::PreparedCell;
 use super::clients::Clients;
@@ -228,6 +229,10 @@ impl Bench for SensorBench {
             same?;
         }
         Ok(())
+    }
+
+    fn execution(&self, phase: usize) -> Option<Execution> {
+        self.log.answered_by().filter(|_| Phase::RUN_ORDER[phase].is_question())
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

@@ -9,21 +9,27 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
-use super::codec;
-use super::phase::Phase;
+use super::columns::{Columns, Rows, Statements};
+use super::phase::{PHASES, Phase};
 use super::port::{Change, SensorLog};
 use super::query_results::QueryResults;
 use super::range::{self, Span, SpanChange};
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
 use super::variant::Variant;
+use super::{answers, codec};
 use crate::Strategy;
+use crate::mirrored::Mirrored;
 use crate::reopenable::Reopenable;
 
 /// The log in a key-value store: one table of encoded readings.
 pub(super) struct KvLog {
     store: Reopenable<dyn KvStore>,
     table: Table,
+    /// The same in columns.
+    mirrored: Statements,
+    /// By phase, the name of a question asked of one sensor.
+    of_one: Vec<String>,
 }
 
 fn table(store: &mut dyn KvStore) -> Result<Table> {
@@ -34,7 +40,9 @@ fn table(store: &mut dyn KvStore) -> Result<Table> {
 impl KvLog {
     pub(super) fn new(mut store: Reopenable<dyn KvStore>) -> Result<Self> {
         let table = table(&mut *store)?;
-        Ok(Self { store, table })
+        let mirrored = Mirrored::show(&mut *store, table, Columns)?;
+        let of_one = PHASES.iter().map(|phase| format!("{} of one", phase.name)).collect();
+        Ok(Self { store, table, mirrored, of_one })
     }
 
     /// Does `work` in one scope.
@@ -43,7 +51,7 @@ impl KvLog {
         scope: Scope,
         work: impl FnOnce(&mut dyn Operations, Table) -> Result<T>,
     ) -> Result<T> {
-        let Self { store, table } = self;
+        let Self { store, table, .. } = self;
         store.within(scope, |operations| work(operations, *table))
     }
 }
@@ -96,6 +104,15 @@ impl SensorLog for KvLog {
         if scans { Execution::ClientSide } else { Execution::Native }
     }
 
+    fn answered_by(&self) -> Option<Execution> {
+        self.mirrored.answered_by(Execution::ClientSide)
+    }
+
+    fn ready(&mut self, _: Phase, _: Variant) -> Result<()> {
+        self.mirrored.begin();
+        Ok(())
+    }
+
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
     }
@@ -103,6 +120,7 @@ impl SensorLog for KvLog {
     fn reopen(&mut self) -> Result<()> {
         self.store.reopen()?;
         self.table = table(&mut *self.store)?;
+        self.mirrored = Mirrored::show(&mut *self.store, self.table, Columns)?;
         Ok(())
     }
 
@@ -230,9 +248,30 @@ impl SensorLog for KvLog {
     }
 
     fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()> {
-        self.within(Scope::Snapshot, |snapshot, table| {
-            scan::answer(KvReadings { snapshot, table }, question, of, found)
-        })
+        let Self { store, table, mirrored, of_one } = self;
+        let (table, before) = (*table, found.lengths());
+        let name = if of.is_some() { &*of_one[question as usize] } else { question.name() };
+        let side = store.ask(
+            name,
+            found,
+            &mut |store, found| {
+                found.truncate(before);
+                store.within(Scope::Snapshot, |snapshot| {
+                    scan::answer(KvReadings { snapshot, table }, question, of, found)
+                })
+            },
+            &mut |sql, number, found| {
+                found.truncate(before);
+                answers::answer(
+                    &mut Rows { sql, number, statements: mirrored },
+                    question,
+                    of,
+                    found,
+                )
+            },
+        )?;
+        mirrored.answered(side);
+        Ok(())
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {

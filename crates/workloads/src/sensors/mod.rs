@@ -8,6 +8,7 @@ mod bench;
 mod cell;
 mod clients;
 mod codec;
+mod columns;
 mod csv_file;
 mod document;
 mod family;

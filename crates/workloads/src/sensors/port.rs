@@ -75,6 +75,12 @@ pub(super) trait SensorLog {
         Execution::Native
     }
 
+    /// Who answered the questions since the log was made [ready](Self::ready), where a store has two
+    /// copies of the rows that can.
+    fn answered_by(&self) -> Option<Execution> {
+        None
+    }
+
     /// Removes all readings, giving their space back.
     fn clear(&mut self) -> Result<()>;
 

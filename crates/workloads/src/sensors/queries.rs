@@ -72,6 +72,11 @@ pub(super) enum Of {
 }
 
 impl Of {
+    /// Of a sensor that is a parameter, or of all.
+    pub(super) const fn given(sensor: Option<u16>) -> Self {
+        if sensor.is_some() { Self::One } else { Self::All }
+    }
+
     /// The condition on a column, the `n`-th in its statement; empty of every sensor. `before` stands
     /// between it and what comes before.
     fn condition(self, dialect: &dyn Dialect, before: &str, column: &str, n: usize) -> String {
@@ -131,8 +136,9 @@ impl Query {
             ),
             Self::Newest => format!(
                 "SELECT sensor, ts, temperature, humidity, light, voltage FROM {table} \
-                 WHERE sensor = {} ORDER BY ts DESC LIMIT 1",
-                p(1)
+                 WHERE sensor = {} ORDER BY ts DESC {}",
+                p(1),
+                dialect.limit("1")
             ),
             Self::NewestOf(sensors) => {
                 let all: Vec<String> = (1..=sensors).map(p).collect();
@@ -173,13 +179,15 @@ impl Query {
             Self::HotSensors => format!(
                 "SELECT sensor, AVG(temperature) AS mean FROM {table} \
                  GROUP BY sensor HAVING AVG(temperature) > 25 AND COUNT(*) >= 10 \
-                 ORDER BY mean DESC, sensor LIMIT 10"
+                 ORDER BY mean DESC, sensor {}",
+                dialect.limit("10")
             ),
             Self::Anomalies => anomalies(of, dialect, &table),
             Self::DailySummary => {
                 let day = dialect.integer_division("ts", "86400000000");
+                let named = dialect.column("day");
                 format!(
-                    "SELECT sensor, {day} AS day, MIN(temperature) AS lowest, \
+                    "SELECT sensor, {day} AS {named}, MIN(temperature) AS lowest, \
                      MAX(temperature) AS highest, AVG(temperature) AS mean, \
                      COUNT(*) AS readings FROM {table}{own} GROUP BY sensor, {day}"
                 )
@@ -191,12 +199,14 @@ impl Query {
             ),
             Self::MostReadings => format!(
                 "SELECT sensor, COUNT(*) AS readings FROM {table} \
-                 GROUP BY sensor ORDER BY readings DESC, sensor LIMIT 10"
+                 GROUP BY sensor ORDER BY readings DESC, sensor {}",
+                dialect.limit("10")
             ),
             Self::Hottest => format!(
                 "SELECT sensor, AVG(temperature) AS mean FROM {table} \
                  WHERE temperature IS NOT NULL GROUP BY sensor \
-                 ORDER BY mean DESC, sensor LIMIT 10"
+                 ORDER BY mean DESC, sensor {}",
+                dialect.limit("10")
             ),
             Self::CompareTwo => compare_two(dialect, &table),
             Self::Contents => format!(
@@ -235,10 +245,10 @@ fn anomalies(of: Of, dialect: &dyn Dialect, table: &str) -> String {
 }
 
 fn compare_two(dialect: &dyn Dialect, table: &str) -> String {
-    let bucket = dialect.integer_division("r.ts", "300000000");
+    let (bucket, two) = (dialect.integer_division("r.ts", "300000000"), dialect.limit("2"));
     let pairs = format!(
         "WITH busiest AS (SELECT sensor, COUNT(*) AS readings FROM {table} GROUP BY sensor \
-         ORDER BY readings DESC, sensor LIMIT 2), \
+         ORDER BY readings DESC, sensor {two}), \
          buckets AS (SELECT r.sensor AS sensor, {bucket} AS bucket, AVG(r.temperature) AS mean \
          FROM {table} AS r JOIN busiest AS b ON b.sensor = r.sensor \
          WHERE r.temperature IS NOT NULL GROUP BY r.sensor, {bucket}), \

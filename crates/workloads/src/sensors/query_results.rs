@@ -37,6 +37,24 @@ impl QueryResults {
         make_room(&mut self.outages, oracle.rows_of(Phase::Outages));
     }
 
+    /// How many rows were found, of each kind of those that questions give.
+    pub(super) const fn lengths(&self) -> [usize; 6] {
+        let Self { means, anomalies, days, outages, tallies, hottest, .. } = self;
+        let (means, anomalies, days) = (means.len(), anomalies.len(), days.len());
+        [means, anomalies, days, outages.len(), tallies.len(), hottest.len()]
+    }
+
+    /// Forgets the rows that were found since there were so many, and keeps the room.
+    pub(super) fn truncate(&mut self, lengths: [usize; 6]) {
+        let [means, anomalies, days, outages, tallies, hottest] = lengths;
+        self.means.truncate(means);
+        self.anomalies.truncate(anomalies);
+        self.days.truncate(days);
+        self.outages.truncate(outages);
+        self.tallies.truncate(tallies);
+        self.hottest.truncate(hottest);
+    }
+
     /// The answer to a step.
     pub(super) fn answer(&self, step: Phase) -> Answer {
         match step {

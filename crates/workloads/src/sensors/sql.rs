@@ -73,19 +73,26 @@ impl SqlLog {
 
 impl Asks for SqlLog {
     fn ask(&mut self, query: Query, of: Option<u16>, visit: &mut sql::Visit<'_>) -> Result<()> {
-        let Some(sensor) = of else {
-            let statement = self.statement(query)?;
-            return self.store.query(statement, &[], visit);
-        };
-        let statement = self.statement_of(query, Of::One)?;
-        let params = [sensor_param(sensor); Query::MOST_SENSORS];
-        let count = query.sensors(self.store.dialect());
-        self.store.query(statement, &params[..count], visit)
+        let statement = self.statement_of(query, Of::given(of))?;
+        ask(&mut *self.store, statement, (query, of), visit)
     }
 
     fn correlates(&self) -> bool {
         self.store.dialect().correlation("y", "x").is_some()
     }
+}
+
+/// Asks by the statement of a question, `of` one sensor where there is one.
+pub(super) fn ask(
+    store: &mut dyn SqlStore,
+    statement: Statement,
+    (query, of): (Query, Option<u16>),
+    visit: &mut sql::Visit<'_>,
+) -> Result<()> {
+    let Some(sensor) = of else { return store.query(statement, &[], visit) };
+    let params = [sensor_param(sensor); Query::MOST_SENSORS];
+    let count = query.sensors(store.dialect());
+    store.query(statement, &params[..count], visit)
 }
 
 /// Sensor, first and last time.
@@ -102,10 +109,9 @@ impl SensorLog for SqlLog {
         // Statements are prepared anew after this: an engine that keeps plans of the table that
         // was would do so inside the clock.
         self.prepared.clear();
-        let table = self.store.dialect().table(TABLE.name);
-        self.store.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
-        let create = self.store.dialect().create_table(&TABLE);
-        self.store.batch(&create)
+        let dialect = self.store.dialect();
+        self.store.batch(&dialect.drop_table(TABLE.name))?;
+        self.store.batch(&dialect.create_table(&TABLE))
     }
 
     fn ready(&mut self, step: Phase, variant: Variant) -> Result<()> {

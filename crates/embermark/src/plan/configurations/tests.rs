@@ -75,6 +75,29 @@ fn an_engines_own_defaults_have_a_name_where_they_are_known() {
     assert!(error.contains("the defaults of memory are not known here"), "{error}");
 }
 
+#[cfg(feature = "rocksdb")]
+#[test]
+fn the_version_of_the_system_has_a_name_and_an_own_configuration_of_that_name_wins() {
+    let plan = |engines: &[&str], own: &[&str]| {
+        let configuration = own.iter().map(|own| parsed(own).unwrap()).collect();
+        PlanArgs { engines: words(engines), configuration, ..PlanArgs::default() }.plan()
+    };
+    let column = ["rocksdb-system"];
+    let named = plan(&column, &[]).map_err(|error| error.to_string());
+    match registry::find("rocksdb").unwrap().system().unwrap() {
+        Ok(folder) => {
+            let own = &named.unwrap().configurations["rocksdb-system"];
+            assert_eq!((&*own.engine, own.library.as_ref()), ("rocksdb", Some(&folder)));
+            assert!(!own.has_settings());
+        }
+        Err(none) => assert!(named.unwrap_err().contains(&none.to_string())),
+    }
+    let own = plan(&column, &["rocksdb-system=rocksdb:block_size=4096"]).unwrap();
+    assert!(own.configurations["rocksdb-system"].has_settings());
+    let error = plan(&["memory-system"], &[]).unwrap_err().to_string();
+    assert!(error.contains("memory has no version of the system"), "{error}");
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn what_cannot_be_is_refused_before_anything_runs() {

@@ -53,7 +53,7 @@ fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()
         said.clear();
         let list = (&raw mut said).cast();
         // SAFETY: open; the text and the list live through the call, which alone uses the list.
-        match unsafe { ember_wt_verify(connection, uri.as_ptr(), listen, list) } {
+        match unsafe { (session.shim.verify)(connection, uri.as_ptr(), listen, list) } {
             0 => Ok(()),
             code => Err(code),
         }

@@ -1,7 +1,6 @@
-//! The functions of `shim.c` and the two of `wiredtiger.h` that need no handle, and over them the
-//! library's connections and sessions as safe types, closed when dropped.
+//! The library's connections and sessions as safe types, closed when dropped.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,75 +13,17 @@ use embermark_model::Durability;
 use super::ID;
 use crate::EngineError;
 use crate::owned;
-
-/// A `WT_CONNECTION`, `WT_SESSION` or `WT_CURSOR`.
-pub(super) type Raw = *mut c_void;
-pub(super) type Text = *const c_char;
-
-/// Some bytes, which whoever gets them only reads: the shim's.
-#[repr(C)]
-pub(super) struct Bytes {
-    pub at: *const u8,
-    pub size: usize,
-}
-
-impl Bytes {
-    #[inline]
-    pub(super) const fn of(bytes: &[u8]) -> Self {
-        Self { at: bytes.as_ptr(), size: bytes.len() }
-    }
-}
+pub(super) use crate::wiredtiger::library::words;
+use crate::wiredtiger::library::{LIBRARY, Library};
+pub(super) use crate::wiredtiger::shim::{Bytes, Raw, Shim};
 
 /// No such key; the end of a scan: the shim's.
 const ABSENT: c_int = -1;
 /// `WT_ROLLBACK`.
 const ROLLBACK: c_int = -31800;
 
-unsafe extern "C" {
-    fn wiredtiger_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int) -> Text;
-    fn wiredtiger_strerror(code: c_int) -> Text;
-
-    fn ember_wt_open(home: Text, config: Text, connection: *mut Raw) -> c_int;
-    fn ember_wt_close(connection: Raw) -> c_int;
-    fn ember_wt_session(connection: Raw, session: *mut Raw) -> c_int;
-    fn ember_wt_session_close(session: Raw) -> c_int;
-    fn ember_wt_create(session: Raw, uri: Text, config: Text) -> c_int;
-    fn ember_wt_drop(session: Raw, uri: Text) -> c_int;
-    fn ember_wt_checkpoint(session: Raw) -> c_int;
-    fn ember_wt_begin(session: Raw) -> c_int;
-    fn ember_wt_commit(session: Raw) -> c_int;
-    fn ember_wt_rollback(session: Raw) -> c_int;
-
-    pub(super) fn ember_wt_verify(
-        connection: Raw,
-        uri: Text,
-        tell: unsafe extern "C" fn(*mut c_void, Text),
-        to: *mut c_void,
-    ) -> c_int;
-    pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
-    pub(super) fn ember_wt_cursor_close(cursor: Raw) -> c_int;
-    pub(super) fn ember_wt_reset(cursor: Raw) -> c_int;
-    pub(super) fn ember_wt_search(cursor: Raw, key: Bytes) -> c_int;
-    pub(super) fn ember_wt_search_near(cursor: Raw, key: Bytes, beside: *mut c_int) -> c_int;
-    pub(super) fn ember_wt_next(cursor: Raw) -> c_int;
-    pub(super) fn ember_wt_prev(cursor: Raw) -> c_int;
-    pub(super) fn ember_wt_key(cursor: Raw, key: *mut Bytes) -> c_int;
-    pub(super) fn ember_wt_value(cursor: Raw, value: *mut Bytes) -> c_int;
-    pub(super) fn ember_wt_insert(cursor: Raw, key: Bytes, value: Bytes) -> c_int;
-    pub(super) fn ember_wt_update(cursor: Raw, value: Bytes) -> c_int;
-    pub(super) fn ember_wt_remove(cursor: Raw, key: Bytes) -> c_int;
-}
-
-/// The library's version, `3.2.1`.
-pub(super) fn version() -> String {
-    let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: writes three integers; no other precondition.
-    unsafe { wiredtiger_version(&mut major, &mut minor, &mut patch) };
-    format!("{major}.{minor}.{patch}")
-}
-
-/// What the library refused, by its code. (3.2.1 has one code for a conflict and for a transaction
-/// that outgrew the cache, and `get_rollback_reason` is of a later version.)
+/// What the library refused, by its code. (It has one code for a conflict and for a transaction that
+/// outgrew the cache; `get_rollback_reason`, which tells them apart, 3.2.1 does not have.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refusal {
     code: c_int,
@@ -117,12 +58,6 @@ impl Refusal {
     }
 }
 
-/// The library's own words for a return code.
-pub(super) fn words(code: c_int) -> String {
-    // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
-    unsafe { CStr::from_ptr(wiredtiger_strerror(code)) }.to_string_lossy().into_owned()
-}
-
 /// What a call returns.
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
@@ -147,6 +82,7 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 /// An open database, closed when dropped.
 pub(super) struct Connection {
     pub(super) raw: Owned,
+    pub library: &'static Library,
     /// What its tables are made with: bytes, as they are, and a size of page.
     table: CString,
     /// Whether a table is to be on the disk when it has been made.
@@ -177,13 +113,14 @@ impl Connection {
             "key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf},leaf_value_max=16KB"
         );
         let table = CString::new(table).map_err(|error| failed(&error))?;
-        let mut raw = ptr::null_mut();
+        let (library, mut raw) = (LIBRARY.get()?, ptr::null_mut());
+        let (home, config) = (home.as_ptr(), config.as_ptr());
         // SAFETY: both texts live through the call; on success the handle is open and ours.
-        match unsafe { ember_wt_open(home.as_ptr(), config.as_ptr(), &mut raw) } {
+        match unsafe { (library.api.open)(home, ptr::null_mut(), config, &mut raw) } {
             0 => {
                 // SAFETY: sessions hold it.
-                let raw = unsafe { Owned::new(raw, ember_wt_close) };
-                Ok(Arc::new(Self { raw, table, syncs: durability == Durability::Power }))
+                let raw = unsafe { Owned::new(raw, library.shim.close) };
+                Ok(Arc::new(Self { raw, library, table, syncs: durability == Durability::Power }))
             }
             code => Err(failed(&words(code))),
         }
@@ -191,19 +128,21 @@ impl Connection {
 
     /// Begins a session.
     pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
-        let mut raw = ptr::null_mut();
+        let (shim, mut raw) = (self.library.shim, ptr::null_mut());
         // SAFETY: open.
-        check(unsafe { ember_wt_session(self.raw.raw, &mut raw) }, "begin a session")
+        check(unsafe { (shim.session)(self.raw.raw, &mut raw) }, "begin a session")
             .map_err(Refusal::into_error)?;
         // SAFETY: ours, and dropped before the connection.
-        let raw = unsafe { Owned::new(raw, ember_wt_session_close) };
-        Ok(Rc::new(Session { raw, connection: Arc::clone(self) }))
+        let raw = unsafe { Owned::new(raw, shim.session_close) };
+        Ok(Rc::new(Session { raw, shim, connection: Arc::clone(self) }))
     }
 }
 
 /// What runs transactions in a database, on one thread.
 pub(super) struct Session {
     pub raw: Owned,
+    /// What its handles can do.
+    pub shim: &'static Shim,
     pub connection: Arc<Connection>,
 }
 
@@ -213,27 +152,37 @@ impl Session {
     pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
         let Connection { table, syncs, .. } = &*self.connection;
         // SAFETY: open; both texts live through the call.
-        match unsafe { ember_wt_create(self.raw.raw, uri.as_ptr(), table.as_ptr()) } {
+        match unsafe { (self.shim.create)(self.raw.raw, uri.as_ptr(), table.as_ptr()) } {
             libc::EEXIST => return Ok(false),
             code => check(code, "make a table")?,
         }
         if *syncs {
             // SAFETY: open.
-            check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")?;
+            check(unsafe { (self.shim.checkpoint)(self.raw.raw) }, "checkpoint")?;
         }
         Ok(true)
     }
 
-    /// Removes a table, which is without cursors.
+    /// Removes a table, which is without cursors. 11.3.1, unlike 3.2.1, refuses one with changes that no
+    /// checkpoint has (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
     pub(super) fn remove(&self, uri: &CStr) -> Result<()> {
         // SAFETY: open; the text lives through the call.
-        check(unsafe { ember_wt_drop(self.raw.raw, uri.as_ptr()) }, "remove a table")
+        let drop = || unsafe { (self.shim.drop)(self.raw.raw, uri.as_ptr()) };
+        let code = match drop() {
+            libc::EBUSY => {
+                // SAFETY: open.
+                check(unsafe { (self.shim.checkpoint)(self.raw.raw) }, "checkpoint")?;
+                drop()
+            }
+            code => code,
+        };
+        check(code, "remove a table")
     }
 
     /// Takes a checkpoint.
     pub(super) fn checkpoint(&self) -> crate::Result<()> {
         // SAFETY: open.
-        check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")
+        check(unsafe { (self.shim.checkpoint)(self.raw.raw) }, "checkpoint")
             .map_err(Refusal::into_error)
     }
 
@@ -245,14 +194,14 @@ impl Session {
     /// Does work in a transaction, which is committed, or else undone.
     pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
         // SAFETY: open.
-        check(unsafe { ember_wt_begin(self.raw.raw) }, "begin a transaction")
+        check(unsafe { (self.shim.begin)(self.raw.raw) }, "begin a transaction")
             .map_err(Refusal::into_error)?;
         let done = work();
         // SAFETY: open; the transaction ends whatever these return.
         let ended = unsafe {
             match done {
-                Ok(()) => check(ember_wt_commit(self.raw.raw), "commit"),
-                Err(_) => check(ember_wt_rollback(self.raw.raw), "roll back"),
+                Ok(()) => check((self.shim.commit)(self.raw.raw), "commit"),
+                Err(_) => check((self.shim.rollback)(self.raw.raw), "roll back"),
             }
         };
         ended.map_err(|refusal| refusal.in_transaction(self.is_alone())).and(done)
@@ -260,7 +209,7 @@ impl Session {
 
     /// Ends it, which has no cursors, and with the last session the database is closed.
     pub(super) fn close(self: Rc<Self>) -> crate::Result<()> {
-        let Some(Self { raw, connection }) = Rc::into_inner(self) else { return Ok(()) };
+        let Some(Self { raw, connection, .. }) = Rc::into_inner(self) else { return Ok(()) };
         let ended = check(raw.end(), "end a session");
         let closed = Arc::into_inner(connection).map_or(0, |connection| connection.raw.end());
         ended.and(check(closed, "close the database")).map_err(Refusal::into_error)

@@ -57,6 +57,48 @@ fn a_conflict_with_another_client_is_told_as_one() {
     store.close().unwrap();
 }
 
+/// To empty a table of which no checkpoint has all changes may take one, which meets the others.
+#[test]
+fn a_table_is_emptied_beside_a_new_one_which_is_then_loaded() {
+    for durability in [Durability::None, Durability::Process, Durability::Power] {
+        let dir = tempfile::tempdir().unwrap();
+        let options = OpenOptions::new(dir.path(), durability, 16 << 20);
+        let Store::Kv(mut store) = ENGINE.open(&options).unwrap().store else {
+            panic!("it keeps pairs")
+        };
+        let mut table = |name: &str| {
+            store.table(&TableDef { name, key_length: Some(8), indexes: &[] }).unwrap()
+        };
+        let [new, changed] = ["new", "changed"].map(&mut table);
+        let key = 1_u64.to_be_bytes();
+        store.within(Scope::Batch, |batch| batch.put(changed, &key, b"value")).unwrap();
+        store.clear(changed).unwrap();
+        let mut rows = 0_u64;
+        for table in [new, changed] {
+            let mut pairs = Rows(0..1_000, [0; 8]);
+            rows += store.bulk(table, &mut pairs).unwrap();
+        }
+        assert_eq!(rows, 2_000, "{durability:?}");
+        let found = |store: &mut dyn KvStore, table| {
+            store.within(Scope::Snapshot, |s| Ok(s.get(table, &key)?.map(<[u8]>::to_vec)))
+        };
+        for table in [new, changed] {
+            assert_eq!(found(&mut *store, table).unwrap(), Some(b"loaded".to_vec()));
+        }
+        store.close().unwrap();
+    }
+}
+
+/// Pairs in the order of their keys.
+struct Rows(std::ops::Range<u64>, [u8; 8]);
+
+impl Pairs for Rows {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.1 = self.0.next()?.to_be_bytes();
+        Some((&self.1, b"loaded"))
+    }
+}
+
 #[test]
 fn leaf_pages_are_small_where_the_cache_is() {
     let of = |mib: u64| leaf_page(mib << 20) >> 10;

@@ -16,43 +16,44 @@ const TRANSACTION: u32 = 10_000;
 /// A place in a table.
 pub(super) struct Cursor {
     raw: Owned,
+    shim: &'static Shim,
     _session: Rc<Session>,
 }
 
 impl Cursor {
     pub(super) fn open(session: &Rc<Session>, uri: &CStr, config: &CStr) -> Result<Self> {
-        let (raw, mut out) = (session.raw.raw, ptr::null_mut());
+        let (shim, raw, mut out) = (session.shim, session.raw.raw, ptr::null_mut());
         // SAFETY: open; both texts live through the call.
-        let code = unsafe { ember_wt_cursor(raw, uri.as_ptr(), config.as_ptr(), &mut out) };
+        let code = unsafe { (shim.cursor)(raw, uri.as_ptr(), config.as_ptr(), &mut out) };
         check(code, "open a cursor")?;
         // SAFETY: ours, and dropped before the session.
-        let raw = unsafe { Owned::new(out, ember_wt_cursor_close) };
-        Ok(Self { raw, _session: Rc::clone(session) })
+        let raw = unsafe { Owned::new(out, shim.cursor_close) };
+        Ok(Self { raw, shim, _session: Rc::clone(session) })
     }
 
     /// Leaves its place, which pins a page and a snapshot.
     #[inline]
     pub(super) fn reset(&mut self) -> Result<()> {
         // SAFETY: open.
-        check(unsafe { ember_wt_reset(self.raw.raw) }, "reset a cursor")
+        check(unsafe { (self.shim.reset)(self.raw.raw) }, "reset a cursor")
     }
 
     /// Goes to a key; whether it is there.
     #[inline]
     pub(super) fn find(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { ember_wt_search(self.raw.raw, Bytes::of(key)) }, "find a key")
+        found(unsafe { (self.shim.search)(self.raw.raw, Bytes::of(key)) }, "find a key")
     }
 
     #[inline]
     fn key(&self) -> Result<&[u8]> {
-        self.shown(ember_wt_key, "read a key")
+        self.shown(self.shim.key, "read a key")
     }
 
     /// The value it stands on.
     #[inline]
     pub(super) fn value(&self) -> Result<&[u8]> {
-        self.shown(ember_wt_value, "read a value")
+        self.shown(self.shim.value, "read a value")
     }
 
     #[inline]
@@ -73,21 +74,21 @@ impl Cursor {
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (key, value) = (Bytes::of(key), Bytes::of(value));
         // SAFETY: open; both live through the call.
-        check(unsafe { ember_wt_insert(self.raw.raw, key, value) }, "put a value")
+        check(unsafe { (self.shim.insert)(self.raw.raw, key, value) }, "put a value")
     }
 
     /// Replaces the value it stands on.
     #[inline]
     pub(super) fn update(&mut self, value: &[u8]) -> Result<()> {
         // SAFETY: open; the value lives through the call.
-        check(unsafe { ember_wt_update(self.raw.raw, Bytes::of(value)) }, "replace a value")
+        check(unsafe { (self.shim.update)(self.raw.raw, Bytes::of(value)) }, "replace a value")
     }
 
     /// Removes a key; whether it was there, if the cursor was opened not to overwrite.
     #[inline]
     pub(super) fn remove(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { ember_wt_remove(self.raw.raw, Bytes::of(key)) }, "delete a key")
+        found(unsafe { (self.shim.remove)(self.raw.raw, Bytes::of(key)) }, "delete a key")
     }
 
     /// Moves on, from no place to the first pair of that way; whether there is one.
@@ -96,8 +97,8 @@ impl Cursor {
         // SAFETY: open.
         let code = unsafe {
             match direction {
-                Direction::Forward => ember_wt_next(self.raw.raw),
-                Direction::Backward => ember_wt_prev(self.raw.raw),
+                Direction::Forward => (self.shim.next)(self.raw.raw),
+                Direction::Backward => (self.shim.prev)(self.raw.raw),
             }
         };
         found(code, "move a cursor")
@@ -121,7 +122,7 @@ impl Cursor {
         }
         let mut beside = 0;
         // SAFETY: open; the key lives through the call.
-        let code = unsafe { ember_wt_search_near(self.raw.raw, Bytes::of(start), &mut beside) };
+        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::of(start), &mut beside) };
         let within = match direction {
             Direction::Forward => beside >= 0,
             Direction::Backward => beside < 0,

@@ -15,6 +15,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         workloads: vec![],
         engines: vec![],
         configurations: Configurations::new(),
+        engine_libraries: Default::default(),
         workload_files: Default::default(),
         scales: vec![],
         durabilities: vec![],

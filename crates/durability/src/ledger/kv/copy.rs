@@ -1,0 +1,185 @@
+//! The work's table a second time, in columns, where a store keeps it so.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use embermark_contract::kv::mirror::{Decode, Row};
+use embermark_contract::kv::{KvStore, Range, Table};
+use embermark_contract::row::ResultRow;
+use embermark_contract::sql::{Nullable, Param, QueryKind, SqlStore, SqlType, Statement, TableDef};
+use embermark_contract::{Result, Scope};
+
+use crate::work::Key;
+
+/// Commits between two questions to the rows, so that changes are brought to them in the middle of the
+/// work: few enough that one falls into each short work of two operations, and more than one, so that
+/// what is brought is of several commits.
+const ASKED: u64 = 3;
+
+const ROWS: TableDef = TableDef {
+    name: "ledger",
+    columns: &[
+        ("id", SqlType::Big, Nullable::No),
+        ("commit_number", SqlType::Big, Nullable::No),
+        ("content", SqlType::Text, Nullable::No),
+    ],
+    key: &["id"],
+};
+
+/// What the pairs of the ledger are as rows.
+struct Ledger;
+
+impl Decode for Ledger {
+    fn rows(&self) -> &TableDef {
+        &ROWS
+    }
+
+    fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let key = Key::from_be_bytes(key.try_into().ok()?);
+        row.push(Param::Int(key.into()));
+        Some(())
+    }
+
+    fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let (commit, content) = value.split_first_chunk()?;
+        row.push(Param::Int(i64::from_be_bytes(*commit)));
+        row.push(Param::Text(str::from_utf8(content).ok()?));
+        Some(())
+    }
+}
+
+/// The second copy of the ledger.
+#[derive(Default)]
+pub(super) struct Copy {
+    asked: Option<Asked>,
+}
+
+/// Questions to the rows.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// The number of the rows that they were prepared for.
+    number: u64,
+    count: Statement,
+    all: Statement,
+}
+
+/// A row, as either copy has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Read {
+    key: i64,
+    commit: i64,
+    content: Vec<u8>,
+}
+
+impl Copy {
+    /// Has the ledger shown as rows; none where the store keeps no second copy.
+    pub(super) fn show(store: &mut dyn KvStore, table: Table) -> Result<Option<Self>> {
+        let Some(mirror) = store.mirror() else { return Ok(None) };
+        mirror.show(table, Arc::new(Ledger))?;
+        Ok(Some(Self::default()))
+    }
+
+    /// Asks the rows something before a commit, where it is time.
+    pub(super) fn ask_before(&mut self, store: &mut dyn KvStore, commit: u64) -> Result<()> {
+        if !commit.is_multiple_of(ASKED) {
+            return Ok(());
+        }
+        self.ask(store, |asked| asked.count, |(), _| Ok(()))
+    }
+
+    /// The first difference between the rows by SQL and the pairs by a scan, in words. Nobody may write
+    /// meanwhile.
+    pub(super) fn difference(
+        &mut self,
+        store: &mut dyn KvStore,
+        table: Table,
+    ) -> Result<Option<String>> {
+        let rows = self.ask(
+            store,
+            |asked| asked.all,
+            |rows: &mut Vec<Read>, row| {
+                rows.push(Read::of_row(row)?);
+                Ok(())
+            },
+        )?;
+        let mut pairs = Vec::new();
+        store.within(Scope::Snapshot, |operations| {
+            operations.scan(table, Range::default(), &mut |key, value| {
+                pairs.push(Read::of_pair(key, value));
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(difference(&pairs, &rows))
+    }
+
+    /// Asks the rows.
+    fn ask<T: Default>(
+        &mut self,
+        store: &mut dyn KvStore,
+        statement: fn(Asked) -> Statement,
+        add: fn(&mut T, &dyn ResultRow) -> Result<()>,
+    ) -> Result<T> {
+        let mut found = T::default();
+        store.ask_rows(&mut found, &mut |sql, number, found| {
+            *found = T::default();
+            let asked = self.asked(sql, number)?;
+            sql.query(statement(asked), &[], &mut |row| add(found, row))
+        })?;
+        Ok(found)
+    }
+
+    /// The questions, prepared.
+    fn asked(&mut self, sql: &mut dyn SqlStore, number: u64) -> Result<Asked> {
+        if let Some(asked) = self.asked.filter(|asked| asked.number == number) {
+            return Ok(asked);
+        }
+        sql.expect(QueryKind::Analytic)?;
+        let table = sql.dialect().table(ROWS.name);
+        let count = sql.prepare(&format!("SELECT COUNT(*) FROM {table}"))?;
+        let all = format!("SELECT id, commit_number, content FROM {table} ORDER BY id");
+        let asked = Asked { number, count, all: sql.prepare(&all)? };
+        Ok(*self.asked.insert(asked))
+    }
+}
+
+impl Read {
+    /// What is absent is what no pair has.
+    fn of_row(row: &dyn ResultRow) -> Result<Self> {
+        let (key, commit) = (row.int(0)?.unwrap_or(-1), row.int(1)?.unwrap_or(-1));
+        let content = row.text(2)?.unwrap_or_default().as_bytes().to_vec();
+        Ok(Self { key, commit, content })
+    }
+
+    /// A key of another length is one that nobody wrote.
+    fn of_pair(key: &[u8], value: &[u8]) -> Self {
+        let key = key.try_into().map_or(Key::MAX, Key::from_be_bytes).into();
+        let (commit, content) = value.split_first_chunk().unwrap_or((&[0xff; 8], value));
+        Self { key, commit: i64::from_be_bytes(*commit), content: content.to_vec() }
+    }
+}
+
+/// The first difference, both in the order of keys.
+fn difference(pairs: &[Read], rows: &[Read]) -> Option<String> {
+    let same = pairs.iter().zip(rows).take_while(|(pair, row)| pair == row).count();
+    let tell = |what: String| Some(format!("the rows are not the pairs: {what}"));
+    match (pairs.get(same), rows.get(same)) {
+        (None, None) => None,
+        (Some(pair), Some(row)) if pair.key == row.key && pair.commit == row.commit => {
+            tell(format!("key {} of commit {} has another text by SQL", pair.key, pair.commit))
+        }
+        (Some(pair), Some(row)) if pair.key == row.key => {
+            let Read { key, commit, .. } = pair;
+            tell(format!("key {key} is of commit {commit}, by SQL of commit {}", row.commit))
+        }
+        (Some(pair), row) if row.is_none_or(|row| pair.key < row.key) => {
+            tell(format!("key {} of commit {} is not there by SQL", pair.key, pair.commit))
+        }
+        (_, Some(Read { key, commit, .. })) => {
+            tell(format!("key {key} of commit {commit} is there by SQL alone"))
+        }
+        (Some(_), None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! `embermark completions` and `embermark man`: what a package installs beside the program.
+
+use std::process::ExitCode;
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark completions`.
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Prints the script by which a shell completes the commands and options of `program`.
+pub fn completions(args: &CompletionsArgs, program: Command) -> Result<ExitCode, Failure> {
+    // The scripts would offer the commands that are hidden.
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let mut shown = Command::new("embermark").subcommands(shown.cloned()).version("");
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut shown, "embermark", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}
+
+/// The arguments of `embermark man`.
+#[derive(Args)]
+pub struct ManArgs {
+    /// The command
+    command: Option<String>,
+}
+
+/// Prints the manual page of `program`, or of one of its commands.
+pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
+    // Each command is then called by its whole name.
+    program.build();
+    let of = match &args.command {
+        None => program,
+        Some(name) => {
+            let found = program.get_subcommands().find(|command| command.get_name() == name);
+            let found = found.ok_or_else(|| Failure::usage(format!("'{name}' is no command")))?;
+            let whole = found.get_display_name().unwrap_or(name).to_owned();
+            found.clone().name(whole)
+        }
+    };
+    let mut page = Vec::new();
+    let written = clap_mangen::Man::new(of).render(&mut page);
+    written.map_err(|error| Failure::runtime(error.to_string()))?;
+    output::print(&String::from_utf8_lossy(&page))
+}

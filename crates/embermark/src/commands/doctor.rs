@@ -1,0 +1,67 @@
+//! `embermark doctor`.
+
+use std::env;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use embermark_harness::doctor::{Findings, look};
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark doctor`.
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// The folder in which databases would live
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// How to say it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Says what this device is and what would disturb a measurement; exit status 1 where something
+/// would.
+pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let data = args.dir.clone().map_or_else(env::current_dir, Ok);
+    let data = data.and_then(|data| data.canonicalize()).map_err(|error| {
+        let named = args.dir.as_deref().map_or(".".into(), |dir| dir.display().to_string());
+        Failure::usage(format!("{named}: {error}; name a folder that is there with --dir"))
+    })?;
+    if !data.is_dir() {
+        return Err(Failure::usage(format!("{}: is no folder", data.display())));
+    }
+    let found = look(&data);
+    output::print(&match args.format {
+        Format::Text => text(&found),
+        Format::Json => serde_json::to_string_pretty(&found)
+            .map(|text| text + "\n")
+            .map_err(|error| Failure::runtime(error.to_string()))?,
+    })?;
+    Ok(if found.warnings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn text(found: &Findings) -> String {
+    let mut text = String::new();
+    for fact in &found.facts {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:<9} {}", fact.name, fact.value);
+    }
+    if found.warnings.is_empty() {
+        text.push_str("\nNothing is seen that would disturb a measurement.\n");
+        return text;
+    }
+    text.push_str("\nWould disturb a measurement\n");
+    for warning in &found.warnings {
+        let _ = writeln!(text, "  - {warning}");
+    }
+    text
+}

@@ -1,0 +1,71 @@
+//! When the versions of engines came out.
+
+use jiff::civil::Date;
+
+/// A line a version; its head says of which columns.
+const TABLE: &str = include_str!("releases.tsv");
+
+/// The day on which a version of an engine came out, if it is known.
+pub fn released(engine: &str, version: &str) -> Option<Date> {
+    lines().find_map(|[id, known, day, _]| {
+        (id == engine && known == version).then(|| day.parse().ok())?
+    })
+}
+
+/// How long ago a day was, in words: in months below two years, in years beyond.
+pub fn age(day: Date, today: Date) -> String {
+    let months = (i32::from(today.year()) - i32::from(day.year())) * 12 + i32::from(today.month())
+        - i32::from(day.month())
+        - i32::from(today.day() < day.day());
+    match months.max(0) {
+        0 => "under a month".to_owned(),
+        1 => "1 month".to_owned(),
+        months @ ..24 => format!("{months} months"),
+        months => format!("{} years", months / 12),
+    }
+}
+
+fn lines() -> impl Iterator<Item = [&'static str; 4]> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_engines::registry;
+    use jiff::civil::date;
+
+    use super::*;
+
+    #[test]
+    fn every_line_is_of_an_engine_with_a_day_and_a_source() {
+        let all = TABLE.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(lines().count(), all, "four columns each");
+        for [engine, version, day, source] in lines() {
+            assert!(day.parse::<Date>().is_ok(), "{engine} {version}: {day}");
+            assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{engine} {version}");
+            assert!(!source.is_empty(), "{engine} {version}");
+            let once = lines().filter(|line| line[..2] == [engine, version]).count();
+            assert_eq!(once, 1, "{engine} {version}");
+        }
+        // A build may leave engines out, and so a line may be of one that it has not.
+        assert!(
+            registry::ENGINES.iter().any(|known| lines().any(|line| line[0] == known.info().id))
+        );
+    }
+
+    #[test]
+    fn a_version_is_as_old_as_its_day_says_and_an_unknown_one_has_none() {
+        assert_eq!(released("rocksdb", "7.8.3"), Some(date(2022, 11, 29)));
+        assert_eq!(released("rocksdb", "7.8"), None);
+        assert_eq!(released("leveldb", "7.8.3"), None);
+        let day = date(2025, 7, 9);
+        assert_eq!(age(day, date(2025, 7, 31)), "under a month");
+        assert_eq!(age(day, date(2025, 8, 8)), "under a month");
+        assert_eq!(age(day, date(2025, 8, 9)), "1 month");
+        assert_eq!(age(day, date(2026, 11, 23)), "16 months");
+        assert_eq!(age(day, date(2027, 7, 8)), "23 months");
+        assert_eq!(age(day, date(2027, 7, 9)), "2 years");
+        assert_eq!(age(day, date(2024, 1, 1)), "under a month", "a clock that is wrong");
+    }
+}

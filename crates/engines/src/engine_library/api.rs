@@ -1,0 +1,156 @@
+//! The functions of a library, those that have to be there without a question whether they are.
+
+use std::ffi::{c_char, c_void};
+
+use embermark_abi as abi;
+
+use super::dialect::LibraryDialect;
+
+/// An engine's functions. What an `Option` holds is optional.
+pub(super) struct Api {
+    pub open: unsafe extern "C" fn(*const abi::Options, *mut *mut abi::Client) -> i32,
+    pub close: abi::OfClient,
+    pub functions: Functions,
+    /// The rest, as the library has it.
+    pub more: abi::Engine,
+    pub autocommit: bool,
+    pub reads_batch: bool,
+    pub blind_delete: bool,
+}
+
+// SAFETY: functions, which any thread may call as the header says, and addresses of what lives as long as the
+// library and does not change.
+unsafe impl Send for Api {}
+// SAFETY: as above.
+unsafe impl Sync for Api {}
+
+/// Those of its family.
+pub(super) enum Functions {
+    KeyValue(KeyValue),
+    Sql(Box<Sql>),
+}
+
+/// Those of a key-value engine.
+pub(super) struct KeyValue {
+    pub transactions: Transactions,
+    pub get: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes, *mut abi::Bytes) -> i32,
+    pub put: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes, abi::Bytes) -> i32,
+    pub del: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes) -> i32,
+    pub scan: unsafe extern "C" fn(
+        *mut abi::Client,
+        u32,
+        *const abi::Range,
+        abi::Visit,
+        *mut c_void,
+    ) -> i32,
+    /// The rest, as the library has it.
+    pub more: abi::KeyValue,
+}
+
+/// Those of an SQL engine, and its dialect.
+pub(super) struct Sql {
+    pub dialect: LibraryDialect,
+    pub transactions: Transactions,
+    pub script: unsafe extern "C" fn(*mut abi::Client, *const c_char) -> i32,
+    pub prepare:
+        unsafe extern "C" fn(*mut abi::Client, *const c_char, *mut *mut abi::Statement) -> i32,
+    pub finish: abi::OfStatement,
+    pub execute: abi::Execute,
+    pub query: abi::Query,
+    pub fetch: abi::Fetch,
+    pub end_query: abi::OfStatement,
+    /// The rest, as the library has it.
+    pub more: abi::Sql,
+}
+
+/// Those of a transaction, which every family has.
+pub(super) struct Transactions {
+    pub begin: Begin,
+    pub commit: abi::OfClient,
+    pub undo: abi::OfClient,
+}
+
+type Begin = unsafe extern "C" fn(*mut abi::Client, u32) -> i32;
+
+impl Transactions {
+    fn new(
+        begin: Option<Begin>,
+        commit: Option<abi::OfClient>,
+        undo: Option<abi::OfClient>,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            begin: begin.ok_or_else(lacks("begin"))?,
+            commit: commit.ok_or_else(lacks("commit"))?,
+            undo: undo.ok_or_else(lacks("undo"))?,
+        })
+    }
+}
+
+impl AsRef<Transactions> for KeyValue {
+    fn as_ref(&self) -> &Transactions {
+        &self.transactions
+    }
+}
+
+impl AsRef<Transactions> for Sql {
+    fn as_ref(&self) -> &Transactions {
+        &self.transactions
+    }
+}
+
+fn lacks(name: &'static str) -> impl FnOnce() -> String {
+    move || format!("its function `{name}` is NULL")
+}
+
+impl KeyValue {
+    /// # Errors
+    /// When a function is missing that has to be there.
+    pub fn new(of: abi::KeyValue) -> Result<Self, String> {
+        Ok(Self {
+            transactions: Transactions::new(of.begin, of.commit, of.undo)?,
+            get: of.get.ok_or_else(lacks("get"))?,
+            put: of.put.ok_or_else(lacks("put"))?,
+            del: of.del.ok_or_else(lacks("del"))?,
+            scan: of.scan.ok_or_else(lacks("scan"))?,
+            more: of,
+        })
+    }
+}
+
+impl Sql {
+    /// # Errors
+    /// When a function is missing that has to be there.
+    pub fn new(of: abi::Sql, dialect: LibraryDialect) -> Result<Self, String> {
+        Ok(Self {
+            dialect,
+            transactions: Transactions::new(of.begin, of.commit, of.undo)?,
+            script: of.script.ok_or_else(lacks("script"))?,
+            prepare: of.prepare.ok_or_else(lacks("prepare"))?,
+            finish: of.finish.ok_or_else(lacks("finish"))?,
+            execute: of.execute.ok_or_else(lacks("execute"))?,
+            query: of.query.ok_or_else(lacks("query"))?,
+            fetch: of.fetch.ok_or_else(lacks("fetch"))?,
+            end_query: of.end_query.ok_or_else(lacks("end_query"))?,
+            more: of,
+        })
+    }
+}
+
+impl Api {
+    /// Of what a library has.
+    ///
+    /// # Errors
+    /// When a function is missing that has to be there.
+    pub fn new(engine: abi::Engine, functions: Functions) -> Result<Self, String> {
+        let is = |flag: u32| engine.flags & flag != 0;
+        Ok(Self {
+            open: engine.open.ok_or_else(lacks("open"))?,
+            close: engine.close.ok_or_else(lacks("close"))?,
+            functions,
+            more: engine,
+            autocommit: is(abi::AUTOCOMMIT),
+            reads_batch: is(abi::READS_BATCH),
+            blind_delete: is(abi::BLIND_DELETE),
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! The dialect of a library: texts in which numbers in braces stand for what is given.
+
+use std::ffi::{CStr, c_char};
+
+use embermark_abi as abi;
+
+use super::table::Table;
+use crate::sql::{Dialect, SqlType, TableDef};
+
+#[cfg(test)]
+mod tests;
+
+/// A dialect, whose texts live as long as the process.
+pub(super) struct LibraryDialect {
+    texts: Texts,
+    has: u32,
+    longest: u64,
+    table_options: Option<TableOptions>,
+}
+
+type TableOptions = unsafe extern "C" fn(*const abi::Table) -> *const c_char;
+type Text = Option<&'static str>;
+
+/// Declares the texts of a dialect, and reads them by their names.
+macro_rules! texts {
+    ($($name:ident)*) => {
+        /// The texts, by the names of the header.
+        #[derive(Default)]
+        struct Texts {
+            $($name: Text,)*
+        }
+
+        impl Texts {
+            /// # Safety
+            /// Each is null, or a text that lives as long as the process.
+            unsafe fn read(from: &abi::Dialect) -> Result<Self, String> {
+                // SAFETY: the caller's promise.
+                unsafe { Ok(Self { $($name: text(from.$name, stringify!($name))?,)* }) }
+            }
+        }
+    };
+}
+texts! {
+    placeholder type_int type_big type_double type_text type_bytes unsigned_16 unsigned_32 indexed_text
+    indexed_bytes long_text sized_text sized_bytes json binary_json binary_json_of json_number json_text month
+    name not_null create_table drop_table index_names integer_division remainder mean limit value
+    sample_deviation correlation
+}
+
+/// # Safety
+/// It is null, or a text that lives as long as the process.
+unsafe fn text(at: *const c_char, name: &str) -> Result<Text, String> {
+    if at.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(at) }.to_str();
+    text.map(Some).map_err(|_| format!("its dialect's `{name}` is not UTF-8"))
+}
+
+/// A text with what is given in the place of numbers in braces, from 1 on. Other braces stay.
+fn filled(text: &str, given: &[&str]) -> String {
+    let mut parts = text.split('{');
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let filled = part.split_once('}').and_then(|(number, rest)| {
+            let number: usize = number.parse().ok()?;
+            Some([*given.get(number.checked_sub(1)?)?, rest])
+        });
+        whole.extend(filled.unwrap_or(["{", part]));
+    }
+    whole
+}
+
+impl LibraryDialect {
+    /// Reads what a library has.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    ///
+    /// # Safety
+    /// Its texts are null, or live as long as the process, as does its function.
+    pub unsafe fn read(from: &abi::Dialect) -> Result<Self, String> {
+        // SAFETY: the caller's promise.
+        let texts = unsafe { Texts::read(from) }?;
+        if texts.placeholder.is_none_or(str::is_empty) {
+            return Err("its dialect's `placeholder` says nothing".to_owned());
+        }
+        let (has, longest, table_options) = (from.has, from.longest, from.table_options);
+        Ok(Self { texts, has, longest, table_options })
+    }
+
+    const fn has(&self, flag: u32) -> bool {
+        self.has & flag != 0
+    }
+}
+
+/// One of the texts, filled, or what standard SQL has.
+fn or(text: Text, standard: &str, given: &[&str]) -> String {
+    filled(text.unwrap_or(standard), given)
+}
+
+impl Dialect for LibraryDialect {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        let Texts { type_int, type_big, type_double, type_text, type_bytes, .. } = &self.texts;
+        match of {
+            SqlType::Int => type_int.unwrap_or("INTEGER"),
+            SqlType::Big => type_big.unwrap_or("BIGINT"),
+            SqlType::Double => type_double.unwrap_or("DOUBLE PRECISION"),
+            SqlType::Text => type_text.unwrap_or("TEXT"),
+            SqlType::Bytes => type_bytes.unwrap_or("BLOB"),
+        }
+    }
+
+    fn unsigned(&self, bits: u32) -> &'static str {
+        let Texts { unsigned_16, unsigned_32, .. } = &self.texts;
+        match bits {
+            ..=16 => unsigned_16.unwrap_or("SMALLINT"),
+            _ => unsigned_32.unwrap_or("INTEGER"),
+        }
+    }
+
+    fn placeholder(&self, n: usize) -> String {
+        or(self.texts.placeholder, "?", &[&n.to_string()])
+    }
+
+    fn longest(&self) -> Option<usize> {
+        usize::try_from(self.longest).ok().filter(|longest| *longest > 0)
+    }
+
+    fn sized(&self, of: SqlType, longest: usize) -> Option<String> {
+        let text = match of {
+            SqlType::Text => self.texts.sized_text,
+            SqlType::Bytes => self.texts.sized_bytes,
+            _ => None,
+        };
+        Some(filled(text?, &[&longest.to_string()]))
+    }
+
+    fn long_text(&self) -> &'static str {
+        self.texts.long_text.unwrap_or_else(|| self.type_name(SqlType::Text))
+    }
+
+    fn indexed_type(&self, of: SqlType) -> &'static str {
+        let own = match of {
+            SqlType::Text => self.texts.indexed_text,
+            SqlType::Bytes => self.texts.indexed_bytes,
+            _ => None,
+        };
+        own.unwrap_or_else(|| self.type_name(of))
+    }
+
+    fn json(&self) -> Option<&'static str> {
+        self.texts.json
+    }
+
+    fn binary_json(&self) -> Option<&'static str> {
+        self.texts.binary_json
+    }
+
+    fn binary_json_of(&self, text: &str) -> String {
+        or(self.texts.binary_json_of, "{1}", &[text])
+    }
+
+    fn json_number(&self, column: &str, field: &str) -> Option<String> {
+        Some(filled(self.texts.json_number?, &[column, field]))
+    }
+
+    fn json_text(&self, column: &str, field: &str) -> Option<String> {
+        Some(filled(self.texts.json_text?, &[column, field]))
+    }
+
+    fn month(&self, milliseconds: &str) -> Option<String> {
+        Some(filled(self.texts.month?, &[milliseconds]))
+    }
+
+    fn drop_table(&self, name: &str) -> String {
+        or(self.texts.drop_table, "DROP TABLE IF EXISTS {1}", &[&self.table(name)])
+    }
+
+    fn not_null(&self, of: &str) -> String {
+        or(self.texts.not_null, "{1} NOT NULL", &[of])
+    }
+
+    fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
+        let options = self.table_options.zip(Table::of(table).ok()).and_then(|(options, table)| {
+            // SAFETY: as the header has it: the table lives through the call, and the text as long as the
+            // library, which stays.
+            let said = unsafe { text(options(&table.told()), "table_options") };
+            said.ok().flatten()
+        });
+        (self.texts.create_table.unwrap_or("CREATE TABLE"), options.unwrap_or_default())
+    }
+
+    fn index_names(&self, table: &str) -> Option<String> {
+        Some(filled(self.texts.index_names?, &[table]))
+    }
+
+    fn integer_division(&self, dividend: &str, divisor: &str) -> String {
+        or(self.texts.integer_division, "{1} / {2}", &[dividend, divisor])
+    }
+
+    fn remainder(&self, dividend: &str, divisor: &str) -> String {
+        or(self.texts.remainder, "{1} % {2}", &[dividend, divisor])
+    }
+
+    fn mean(&self, column: &str) -> String {
+        or(self.texts.mean, "AVG({1})", &[column])
+    }
+
+    fn limit(&self, rows: &str) -> String {
+        or(self.texts.limit, "LIMIT {1}", &[rows])
+    }
+
+    fn value(&self, expression: &str) -> String {
+        or(self.texts.value, "SELECT {1}", &[expression])
+    }
+
+    fn sample_deviation(&self, column: &str) -> Option<String> {
+        Some(filled(self.texts.sample_deviation?, &[column]))
+    }
+
+    fn correlation(&self, y: &str, x: &str) -> Option<String> {
+        Some(filled(self.texts.correlation?, &[y, x]))
+    }
+
+    fn table(&self, name: &str) -> String {
+        or(self.texts.name, "{1}", &[name])
+    }
+
+    fn column(&self, name: &str) -> String {
+        self.table(name)
+    }
+
+    fn row_values(&self) -> bool {
+        self.has(abi::ROW_VALUES)
+    }
+
+    fn windows(&self) -> bool {
+        self.has(abi::WINDOWS)
+    }
+
+    fn derived_tables(&self) -> bool {
+        self.has(abi::DERIVED_TABLES)
+    }
+
+    fn group_by_expression(&self) -> bool {
+        self.has(abi::GROUP_BY_EXPRESSION)
+    }
+
+    fn seeks_by_key(&self) -> bool {
+        self.has(abi::SEEKS_BY_KEY)
+    }
+
+    fn skips_in_groups(&self) -> bool {
+        self.has(abi::SKIPS_IN_GROUPS)
+    }
+}

@@ -1,0 +1,296 @@
+//! A client of a library's: safe functions over those of the C interface, here those of every family.
+
+mod pairs;
+mod statements;
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::{ManuallyDrop, size_of};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+
+use embermark_abi as abi;
+
+use super::api::{Api, Transactions};
+use crate::clients::again_if;
+use crate::{Checked, EngineError, OpenOptions, Result};
+pub(super) use statements::Prepared;
+
+/// A client, with the functions of its family, closed when dropped.
+pub(super) struct Handle<F: 'static> {
+    api: &'static Api,
+    functions: &'static F,
+    /// The engine, for errors.
+    id: &'static str,
+    raw: *mut abi::Client,
+    /// Whether the last failure was for the sake of another client.
+    refused: bool,
+}
+
+// SAFETY: as the header has it: a client is used by one thread at a time, and `open_client` hands one over to
+// another; whoever has it by `&mut` has it alone.
+unsafe impl<F> Send for Handle<F> {}
+
+impl<F: AsRef<Transactions>> Handle<F> {
+    /// Begins a transaction, or of pairs another scope of the interface.
+    #[inline]
+    pub fn begin(&mut self, scope: u32) -> Result<()> {
+        let begin = self.functions.as_ref().begin;
+        // SAFETY: open, and in no scope.
+        self.call(true, "begin a transaction", |raw| unsafe { begin(raw, scope) })
+    }
+
+    /// Commits it.
+    #[inline]
+    pub fn commit(&mut self) -> Result<()> {
+        let commit = self.functions.as_ref().commit;
+        // SAFETY: open, and in a scope.
+        self.call(false, "commit", |raw| unsafe { commit(raw) })
+    }
+
+    /// Ends it, and undoes what it did.
+    pub fn undo(&mut self) -> Result<()> {
+        let undo = self.functions.as_ref().undo;
+        // SAFETY: open, and in a scope that embermark has not ended.
+        self.call(false, "undo a transaction", |raw| unsafe { undo(raw) })
+    }
+}
+
+impl<F> Handle<F> {
+    /// Opens a database.
+    pub fn open(
+        api: &'static Api,
+        functions: &'static F,
+        id: &'static str,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        const DOING: &str = "open the database";
+        let c_text =
+            |text: &[u8]| CString::new(text).map_err(|error| EngineError::failed(id, DOING, error));
+        let dir = c_text(options.dir.as_os_str().as_bytes())?;
+        let own = options.configured();
+        let own =
+            own.map(|(name, value)| Ok((c_text(name.as_bytes())?, c_text(value.as_bytes())?)));
+        let own = own.collect::<Result<Vec<_>>>()?;
+        let pair = |(name, value): &(CString, CString)| abi::Pair {
+            name: name.as_ptr(),
+            value: value.as_ptr(),
+        };
+        let end = abi::Pair { name: ptr::null(), value: ptr::null() };
+        let settings: Vec<abi::Pair> = own.iter().map(pair).chain([end]).collect();
+        let with = abi::Options {
+            size: size_of::<abi::Options>() as u32,
+            tier: options.durability as u32,
+            dir: dir.as_ptr(),
+            memory: options.memory,
+            clients: options.clients,
+            alone: options.is_alone().into(),
+            settings: settings.as_ptr(),
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: all that the options point to lives through the call.
+        let status = unsafe { (api.open)(&with, &mut raw) };
+        match made(raw, status) {
+            Ok(raw) => Ok(Self { api, functions, id, raw, refused: false }),
+            Err(status) => Err(why(api, id, ptr::null_mut(), status, DOING)),
+        }
+    }
+
+    /// A further client, for another thread.
+    pub fn another(&mut self) -> Result<Self> {
+        const DOING: &str = "open another client";
+        let Some(open) = self.api.more.open_client else {
+            return Err(EngineError::unsupported(self.id, "more than one client at a time"));
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: open, and this thread's.
+        let status = unsafe { open(self.raw, &mut raw) };
+        match made(raw, status) {
+            Ok(raw) => Ok(Self { raw, refused: false, ..*self }),
+            Err(status) => Err(why(self.api, self.id, self.raw, status, DOING)),
+        }
+    }
+
+    /// What the engine is called.
+    pub const fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// The functions of its family.
+    pub const fn functions(&self) -> &'static F {
+        self.functions
+    }
+
+    /// Whether the last failure was for the sake of another client, so that the same may be tried again.
+    pub const fn was_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// That a call was not well.
+    #[cold]
+    fn failed(&mut self, status: i32, doing: &str) -> EngineError {
+        self.refused = status == abi::CONFLICT;
+        why(self.api, self.id, self.raw, status, doing)
+    }
+
+    /// Calls a function of a client's: one that was refused again where `patient`.
+    #[inline]
+    fn call(
+        &mut self,
+        patient: bool,
+        doing: &str,
+        call: impl Fn(*mut abi::Client) -> i32,
+    ) -> Result<()> {
+        let raw = self.raw;
+        let call = || match call(raw) {
+            abi::OK => Ok(()),
+            status => Err(status),
+        };
+        let done = again_if(|status| patient && *status == abi::CONFLICT, call);
+        done.map_err(|status| self.failed(status, doing))
+    }
+
+    /// The settings, as they are read back.
+    pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
+        let mut told: Vec<(String, String)> = Vec::new();
+        if let Some(settings_of) = self.api.more.settings_of {
+            let context = (&raw mut told).cast();
+            // SAFETY: open; the list lives through the call, and the callback is given what it was made for.
+            self.call(false, "tell its settings", |raw| unsafe {
+                settings_of(raw, take_setting, context)
+            })?;
+        }
+        Ok(told)
+    }
+
+    /// Does its maintenance, where it has any.
+    pub fn maintain(&mut self) -> Result<()> {
+        let Some(maintain) = self.api.more.maintain else { return Ok(()) };
+        // SAFETY: open, and in no scope.
+        self.call(false, "do its maintenance", |raw| unsafe { maintain(raw) })
+    }
+
+    /// Bytes of its log.
+    pub fn log_bytes(&mut self) -> Result<u64> {
+        let lacks =
+            || EngineError::unsupported(self.id, "the size of a log: its library tells none");
+        let log_bytes = self.api.more.log_bytes.ok_or_else(lacks)?;
+        let mut bytes = 0;
+        let into = &raw mut bytes;
+        // SAFETY: open; the place for the number lives through the call.
+        self.call(false, "tell the size of its log", |raw| unsafe { log_bytes(raw, into) })?;
+        Ok(bytes)
+    }
+
+    /// Has the next close be a crash.
+    pub fn crash_on_close(&mut self) -> Result<()> {
+        let lacks = || EngineError::unsupported(self.id, "recovery: its library says of none");
+        let crash = self.api.more.crash_on_close.ok_or_else(lacks)?;
+        // SAFETY: open.
+        self.call(false, "leave a log to recover", |raw| unsafe { crash(raw) })
+    }
+
+    /// Has it take no checkpoint by itself.
+    pub fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        let lacks = || EngineError::unsupported(self.id, "to keep every change in a log");
+        let suspend = self.api.more.suspend_checkpoints.ok_or_else(lacks)?;
+        // SAFETY: open.
+        self.call(false, "suspend its checkpoints", |raw| unsafe { suspend(raw, bytes) })
+    }
+
+    /// Has it check the database.
+    pub fn check(&mut self, name: &'static str) -> Result<Checked> {
+        let lacks = || EngineError::unsupported(self.id, "a check: its library has none");
+        let check = self.api.more.check.ok_or_else(lacks)?;
+        let mut checked = Checked::by(name);
+        let context = (&raw mut checked).cast();
+        // SAFETY: open, and in no scope; what is found lives through the call, and the callback is given what
+        // it was made for.
+        self.call(false, "check the database", |raw| unsafe { check(raw, take_finding, context) })?;
+        Ok(checked)
+    }
+
+    /// Closes it.
+    pub fn close(self) -> Result<()> {
+        let closed = ManuallyDrop::new(self);
+        // SAFETY: open, and not used again.
+        let status = unsafe { (closed.api.close)(closed.raw) };
+        match status {
+            abi::OK => Ok(()),
+            status => {
+                Err(why(closed.api, closed.id, ptr::null_mut(), status, "close the database"))
+            }
+        }
+    }
+}
+
+impl<F> Drop for Handle<F> {
+    /// Nobody is left to tell of what it returns.
+    fn drop(&mut self) {
+        // SAFETY: open, and not used again.
+        unsafe { (self.api.close)(self.raw) };
+    }
+}
+
+/// What stands for EMBERMARK_OK without a client.
+const NO_CLIENT: i32 = i32::MIN;
+
+/// A client that a library has made, where it says that it has.
+fn made(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Client, i32> {
+    match status {
+        abi::OK if raw.is_null() => Err(NO_CLIENT),
+        abi::OK => Ok(raw),
+        status => Err(status),
+    }
+}
+
+/// What a status that is not well says, in the words of a client, or of none.
+fn why(
+    api: &Api,
+    id: &'static str,
+    teller: *mut abi::Client,
+    status: i32,
+    doing: &str,
+) -> EngineError {
+    // SAFETY: an open client, or none; a text ends with a NUL and is there until the next call.
+    let said = api.more.error.and_then(|tell| unsafe {
+        let text: *const c_char = tell(teller);
+        (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+    });
+    let said = said.filter(|text| !text.trim().is_empty());
+    let or = |other: &str| said.unwrap_or_else(|| other.to_owned());
+    let message = match status {
+        abi::UNSUPPORTED => return EngineError::unsupported(id, or(doing)),
+        abi::CONFLICT => format!("another client stands in the way: {}", or("it says no more")),
+        abi::FAILED => or("it gave no reason"),
+        abi::NOT_FOUND => "it returned EMBERMARK_NOT_FOUND where no key is looked for".to_owned(),
+        NO_CLIENT => "it returned EMBERMARK_OK, and no client".to_owned(),
+        other => format!("it returned {other}, which is no status of the interface"),
+    };
+    EngineError::failed(id, doing, message)
+}
+
+/// # Safety
+/// As the header has it; `context` is a `Vec<(String, String)>`.
+unsafe extern "C" fn take_setting(context: *mut c_void, name: *const c_char, value: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let text = |text: *const c_char| match text.is_null() {
+            true => String::new(),
+            false => CStr::from_ptr(text).to_string_lossy().into_owned(),
+        };
+        (*context.cast::<Vec<(String, String)>>()).push((text(name), text(value)));
+    }
+}
+
+/// # Safety
+/// As the header has it; `context` is a `Checked`.
+unsafe extern "C" fn take_finding(context: *mut c_void, finding: *const c_char) {
+    if finding.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let finding = CStr::from_ptr(finding).to_string_lossy();
+        (*context.cast::<Checked>()).found(finding);
+    }
+}

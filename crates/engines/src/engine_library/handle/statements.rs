@@ -1,0 +1,212 @@
+//! The functions of an SQL engine.
+
+use std::ffi::{CString, c_void};
+use std::ptr;
+use std::slice;
+
+use embermark_abi as abi;
+use smallvec::SmallVec;
+
+use super::Handle;
+use crate::engine_library::api::Sql;
+use crate::engine_library::table::Table;
+use crate::sql::{Param, Rows, TableDef};
+use crate::sql_driver::Stopped;
+use crate::sql_driver::misfit::check_width;
+use crate::{EngineError, Result};
+
+/// A prepared statement, ended when dropped, which is before its client is closed.
+pub(in crate::engine_library) struct Prepared {
+    functions: &'static Sql,
+    client: *mut abi::Client,
+    raw: *mut abi::Statement,
+    /// Its text, for errors.
+    sql: String,
+}
+
+impl Drop for Prepared {
+    /// Nobody is left to tell of what it returns.
+    fn drop(&mut self) {
+        // SAFETY: the client is open, and the statement not used again.
+        unsafe { (self.functions.finish)(self.client, self.raw) };
+    }
+}
+
+/// A query that was begun, ended when dropped.
+struct Running<'a>(&'a Prepared);
+
+impl Drop for Running<'_> {
+    /// What it returns repeats what the last step said.
+    #[inline]
+    fn drop(&mut self) {
+        let Prepared { functions, client, raw, .. } = self.0;
+        // SAFETY: client and statement are there.
+        unsafe { (functions.end_query)(*client, *raw) };
+    }
+}
+
+/// Parameters as the interface has them.
+type Values = SmallVec<[abi::Value; 16]>;
+
+#[inline]
+fn value(param: &Param<'_>) -> abi::Value {
+    match *param {
+        Param::Null => abi::Value::NULL,
+        Param::Int(number) => abi::Value::integer(number),
+        Param::Float(number) => abi::Value::double(number),
+        Param::Text(text) => abi::Value::text(text),
+        Param::Bytes(bytes) => abi::Value::blob(bytes),
+    }
+}
+
+impl Handle<Sql> {
+    /// Runs statements without parameters and results.
+    pub fn script(&mut self, sql: &str) -> Result<()> {
+        let (doing, script) = (format!("run `{sql}`"), self.functions.script);
+        let text = self.text(sql, &doing)?;
+        // SAFETY: open; the text lives through the call.
+        self.call(false, &doing, |raw| unsafe { script(raw, text.as_ptr()) })
+    }
+
+    fn text(&self, sql: &str, doing: &str) -> Result<CString> {
+        CString::new(sql).map_err(|error| EngineError::failed(self.id, doing, error))
+    }
+
+    /// Prepares a statement.
+    pub fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        let (doing, prepare) = (format!("prepare `{sql}`"), self.functions.prepare);
+        let text = self.text(sql, &doing)?;
+        let mut statement = ptr::null_mut();
+        let into = &raw mut statement;
+        // SAFETY: open; the text and the place for the statement live through the call.
+        self.call(false, &doing, |raw| unsafe { prepare(raw, text.as_ptr(), into) })?;
+        if statement.is_null() {
+            let why = "it returned EMBERMARK_OK, and no statement";
+            return Err(EngineError::failed(self.id, doing, why));
+        }
+        let (functions, client) = (self.functions, self.raw);
+        Ok(Prepared { functions, client, raw: statement, sql: sql.to_owned() })
+    }
+
+    /// That a statement was not run to its end.
+    #[cold]
+    fn stopped(&mut self, status: i32, statement: &Prepared) -> Stopped {
+        let error = self.failed(status, &format!("run `{}`", statement.sql));
+        if self.refused { Stopped::Conflict(error) } else { Stopped::Engine(error) }
+    }
+
+    /// Runs a statement that returns no rows; how many it changed.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        statement: &Prepared,
+        params: &[Param<'_>],
+    ) -> std::result::Result<u64, Stopped> {
+        let values: Values = params.iter().map(value).collect();
+        let mut changed = 0;
+        let (execute, into) = (self.functions.execute, &raw mut changed);
+        // SAFETY: client and statement are there; the values and the place for the number live through the
+        // call.
+        match unsafe { execute(self.raw, statement.raw, values.as_ptr(), values.len(), into) } {
+            abi::OK => Ok(changed),
+            status => Err(self.stopped(status, statement)),
+        }
+    }
+
+    /// Runs a statement and visits the values of each row.
+    #[inline]
+    pub fn query(
+        &mut self,
+        statement: &Prepared,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&[abi::Value]) -> Result<()>,
+    ) -> std::result::Result<(), Stopped> {
+        let values: Values = params.iter().map(value).collect();
+        let (query, fetch) = (self.functions.query, self.functions.fetch);
+        // Dropped before the parameters, which have to stay until then.
+        let running = Running(statement);
+        // SAFETY: client and statement are there; the values live until the query is ended.
+        let status = unsafe { query(self.raw, statement.raw, values.as_ptr(), values.len()) };
+        if status != abi::OK {
+            return Err(self.stopped(status, statement));
+        }
+        let mut seen = false;
+        loop {
+            let mut found = abi::Rows { values: ptr::null(), columns: 0, rows: 0 };
+            // SAFETY: client and statement are there; the place for the rows lives through the call.
+            let status = unsafe { fetch(self.raw, statement.raw, &raw mut found) };
+            if status != abi::OK {
+                return Err(match self.stopped(status, statement) {
+                    // It cannot be begun again.
+                    Stopped::Conflict(error) if seen => Stopped::Engine(error),
+                    stopped => stopped,
+                });
+            }
+            if found.rows == 0 {
+                break;
+            }
+            seen = true;
+            let cells = found.rows.saturating_mul(found.columns);
+            if found.columns == 0 || found.values.is_null() {
+                let doing = format!("run `{}`", statement.sql);
+                let why = "it handed out rows without a value";
+                return Err(Stopped::Engine(EngineError::failed(self.id, doing, why)));
+            }
+            // SAFETY: as the header has it: so many values are there until the next call with the statement.
+            let cells = unsafe { slice::from_raw_parts(found.values, cells) };
+            for row in cells.chunks_exact(found.columns) {
+                visit(row).map_err(Stopped::Visitor)?;
+            }
+        }
+        drop(running);
+        Ok(())
+    }
+
+    /// Loads rows by a function that the library has for that; how many it took.
+    pub fn load(&mut self, bulk: abi::Bulk, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let doing = format!("load rows into {}", table.name);
+        let named =
+            Table::of(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
+        let told = named.told();
+        let (id, values) = (self.id, Values::new());
+        let mut giving = Giving { id, table, rows, values, given: 0, misfit: None };
+        let context = (&raw mut giving).cast();
+        // SAFETY: open; the table and the rows live through the call, and the callback is given what it was
+        // made for.
+        let done = self.call(false, &doing, |raw| unsafe { bulk(raw, &told, next_row, context) });
+        match giving.misfit {
+            Some(misfit) => Err(misfit),
+            None => done.map(|()| giving.given),
+        }
+    }
+}
+
+/// Rows on their way into a library.
+struct Giving<'a> {
+    id: &'static str,
+    table: &'a TableDef,
+    rows: &'a mut dyn Rows,
+    values: Values,
+    given: u64,
+    /// A row that has not the table's columns: none follows it.
+    misfit: Option<EngineError>,
+}
+
+/// # Safety
+/// As the header has it; `context` is a `Giving`.
+unsafe extern "C" fn next_row(context: *mut c_void) -> *const abi::Value {
+    // SAFETY: the caller's promise.
+    let giving = unsafe { &mut *context.cast::<Giving<'_>>() };
+    if giving.misfit.is_some() {
+        return ptr::null();
+    }
+    let Some(row) = giving.rows.next() else { return ptr::null() };
+    if let Err(misfit) = check_width(giving.id, giving.table, row) {
+        giving.misfit = Some(misfit);
+        return ptr::null();
+    }
+    giving.values.clear();
+    giving.values.extend(row.iter().map(value));
+    giving.given += 1;
+    giving.values.as_ptr()
+}

@@ -1,0 +1,273 @@
+//! Opening a library, and reading what it says of itself: nothing in it is taken on trust that can be looked
+//! at.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::ffi::{CStr, c_char};
+use std::mem::{MaybeUninit, offset_of, size_of};
+use std::path::Path;
+
+use embermark_abi as abi;
+use embermark_model::Durability;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::about::{About, Offer, SettingAbout, TakesAbout, TierAbout};
+use super::api::{Api, Functions, KeyValue, Sql};
+use super::dialect::LibraryDialect;
+
+/// The most entries of a list: one that does not end is longer.
+const MOST: usize = 1_000;
+
+/// Opens a library, which stays open, and reads what it says.
+///
+/// # Errors
+/// Why it cannot be used.
+pub(super) fn load(path: &Path) -> Result<(Api, About), String> {
+    // SAFETY: a library is code that its user has chosen to run. All of its symbols have to be there now.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+    let library = library.map_err(|error| with_cause(&error))?;
+    // It stays: its threads and its memory may outlive the last database.
+    let library: &'static Library = Box::leak(Box::new(library));
+    // SAFETY: the type is the header's, for which that name stands.
+    let entry = unsafe { library.get::<abi::Entry>(abi::ENTRY.as_bytes()) };
+    let entry = entry.map_err(|error| {
+        format!("it exports no function `{}`: {}", abi::ENTRY, with_cause(&error))
+    })?;
+    // SAFETY: as the header has it: the function is called with a version, and gives null or an engine that
+    // lives as long as the library, which stays.
+    let engine = unsafe { read(entry(abi::ABI)) }?;
+    Ok(engine)
+}
+
+/// An error of the loader, which keeps what matters in its cause.
+fn with_cause(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| cause.to_string())
+}
+
+/// Reads an engine.
+///
+/// # Safety
+/// It is null, or as the header has it, and lives as long as the process.
+unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
+    if engine.is_null() {
+        return Err(format!("it does not know version {} of the interface", abi::ABI));
+    }
+    // SAFETY: the caller's promise: the first two numbers are there in every version.
+    let version = unsafe { (&raw const (*engine).abi).read() };
+    if version != abi::ABI {
+        return Err(format!(
+            "it is of version {version} of the interface, and this embermark knows version {}: compile it \
+             with the header of this one",
+            abi::ABI
+        ));
+    }
+    // SAFETY: the caller's promise: each is as the header has it.
+    unsafe {
+        let least = offset_of!(abi::Engine, error);
+        let engine: abi::Engine = part(engine, least, "embermark_engine")?;
+        let functions = match engine.family {
+            abi::KEY_VALUE => {
+                let least = offset_of!(abi::KeyValue, table);
+                let of = part(engine.key_value, least, "embermark_key_value")?;
+                Functions::KeyValue(KeyValue::new(of)?)
+            }
+            abi::SQL => {
+                let of: abi::Sql = part(engine.sql, offset_of!(abi::Sql, bulk), "embermark_sql")?;
+                let least = offset_of!(abi::Dialect, type_int);
+                let dialect: abi::Dialect = part(of.dialect, least, "embermark_dialect")?;
+                Functions::Sql(Box::new(Sql::new(of, LibraryDialect::read(&dialect)?)?))
+            }
+            other => return Err(format!("its family is {other}, which is none")),
+        };
+        let about = about(&engine)?;
+        Ok((Api::new(engine, functions)?, about))
+    }
+}
+
+/// A struct that begins with its size: what it lacks at its end is zero.
+///
+/// # Safety
+/// It is null, or begins with its size in bytes; zeros are a value of each field.
+unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
+    if at.is_null() {
+        return Err(format!("its `struct {name}` is NULL"));
+    }
+    // SAFETY: the caller's promise.
+    let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
+    if size < least {
+        return Err(format!(
+            "its `struct {name}` has {size} bytes, and {least} are the least: set its size to sizeof of it"
+        ));
+    }
+    let mut copy = MaybeUninit::<T>::zeroed();
+    // SAFETY: so many bytes are there, and no more than there is room for; the rest is zero.
+    unsafe {
+        let (from, bytes) = (at.cast::<u8>(), size.min(size_of::<T>()));
+        from.copy_to_nonoverlapping(copy.as_mut_ptr().cast(), bytes);
+        Ok(copy.assume_init())
+    }
+}
+
+/// What an engine says of itself.
+///
+/// # Safety
+/// Its texts and lists are as the header has them.
+unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let id = text(engine.id, "id")?;
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        if id.is_empty() || !id.chars().all(plain) || id.ends_with("-defaults") {
+            return Err(format!(
+                "its id '{}' is none: lower-case letters, digits, '-' and '_', and not with '-defaults' at \
+                 its end",
+                id.escape_debug()
+            ));
+        }
+        if engine.tiers.is_null() {
+            return Err("its `tiers` are NULL".to_owned());
+        }
+        let tier = |durability: Durability| {
+            let tier = engine.tiers.add(durability as usize).read();
+            tier_about(&tier, durability).map_err(|why| format!("its tier '{durability}' {why}"))
+        };
+        Ok(About {
+            id,
+            name: text(engine.name, "name")?,
+            version: text(engine.version, "version")?,
+            licence: text(engine.licence, "licence")?,
+            answers_sql: engine.family == abi::SQL,
+            forbids_publishing: engine.flags & abi::FORBIDS_PUBLISHING != 0,
+            has_maintenance: engine.maintain.is_some(),
+            check: optional(engine.check_name, "check_name")?,
+            exclusive: optional(engine.exclusive, "exclusive")?,
+            tiers: Durability::ALL.into_iter().map(tier).collect::<Result<_, _>>()?,
+            settings: settings(engine.settings)?,
+        })
+    }
+}
+
+/// # Safety
+/// As of [`about`].
+unsafe fn tier_about(tier: &abi::Tier, promised: Durability) -> Result<TierAbout, String> {
+    // SAFETY: the caller's promise.
+    let (setting, why, read_back) = unsafe {
+        let setting = optional(tier.setting, "setting")?;
+        (setting, optional(tier.unsupported, "unsupported")?, pairs(tier.read_back)?)
+    };
+    let offer = match (setting, why) {
+        (Some(_), Some(_)) => return Err("has a `setting` and is `unsupported` as well".to_owned()),
+        (None, None) => return Err("has no `setting`, and no reason `unsupported`".to_owned()),
+        (None, Some(why)) => Offer::Unsupported { why },
+        (Some(setting), None) => {
+            let survives = Durability::ALL.into_iter().find(|known| *known as u32 == tier.survives);
+            let survives =
+                survives.ok_or_else(|| format!("survives {}, which is no tier", tier.survives))?;
+            if survives < promised {
+                return Err(format!(
+                    "survives '{survives}', which is less than it promises: make it `unsupported`"
+                ));
+            }
+            // SAFETY: the caller's promise.
+            let manual = unsafe { optional(tier.manual, "manual")? }.unwrap_or_default();
+            Offer::Offered { survives, setting, manual }
+        }
+    };
+    Ok(TierAbout { offer, read_back })
+}
+
+/// The values of each name, in the order of the first ones.
+///
+/// # Safety
+/// It is null, or ends with the name null; its texts are as the header has them.
+unsafe fn pairs(first: *const abi::Pair) -> Result<Vec<(String, Vec<String>)>, String> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    // SAFETY: the caller's promise.
+    unsafe {
+        for pair in list(first, |pair| pair.name.is_null(), "read_back")? {
+            let (name, value) = (text(pair.name, "name")?, text(pair.value, "value")?);
+            match found.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, values)) => values.push(value),
+                None => found.push((name, vec![value])),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// # Safety
+/// As of [`pairs`].
+unsafe fn settings(first: *const abi::Setting) -> Result<Vec<SettingAbout>, String> {
+    let (mut found, mut names) = (Vec::new(), BTreeSet::new());
+    // SAFETY: the caller's promise.
+    unsafe {
+        for setting in list(first, |setting| setting.name.is_null(), "settings")? {
+            let name = text(setting.name, "name")?;
+            if name == "library" || !names.insert(name.clone()) {
+                return Err(format!("its setting '{name}' has another one's name"));
+            }
+            let takes = match setting.takes {
+                abi::ANY => TakesAbout::Any,
+                abi::NUMBER => TakesAbout::Number,
+                abi::WORD => {
+                    let words = list(setting.words, |word| word.is_null(), "words")?;
+                    let words = words.into_iter().map(|word| text(word, "word"));
+                    TakesAbout::Word(words.collect::<Result<_, _>>()?)
+                }
+                other => {
+                    return Err(format!("its setting '{name}' takes {other}, which is nothing"));
+                }
+            };
+            let by_default = optional(setting.by_default, "by_default")?;
+            found.push(SettingAbout { name, takes, by_default });
+        }
+    }
+    Ok(found)
+}
+
+/// A list up to what ends it; null is empty.
+///
+/// # Safety
+/// It is null, or what ends it is there.
+unsafe fn list<T: Copy>(
+    first: *const T,
+    ends: impl Fn(&T) -> bool,
+    name: &str,
+) -> Result<Vec<T>, String> {
+    let mut found = Vec::new();
+    if first.is_null() {
+        return Ok(found);
+    }
+    for place in 0..MOST {
+        // SAFETY: the caller's promise: the end was not there yet.
+        let next = unsafe { first.add(place).read() };
+        if ends(&next) {
+            return Ok(found);
+        }
+        found.push(next);
+    }
+    Err(format!("its `{name}` do not end: the last one has the name NULL"))
+}
+
+/// A text that has to be there and say something.
+///
+/// # Safety
+/// It is null, or ends with a NUL.
+unsafe fn text(at: *const c_char, name: &str) -> Result<String, String> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { optional(at, name) }?;
+    text.filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("its `{name}` says nothing"))
+}
+
+/// A text that need not be there.
+///
+/// # Safety
+/// As of [`text`].
+unsafe fn optional(at: *const c_char, name: &str) -> Result<Option<String>, String> {
+    if at.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(at) }.to_str();
+    text.map(|text| Some(text.to_owned())).map_err(|_| format!("its `{name}` is not UTF-8"))
+}

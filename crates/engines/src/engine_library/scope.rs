@@ -1,0 +1,236 @@
+//! The operations of a scope.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use smallvec::SmallVec;
+
+use super::api::KeyValue;
+use super::handle::Handle;
+use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
+use crate::{EngineError, Result};
+
+/// The tables of a library that has none: each behind a byte of the keys, their names in the first.
+pub(super) struct Prefixed {
+    /// By number; that of [`NAMES`] is no table's.
+    pub names: Vec<Vec<u8>>,
+    /// Room for a key, or the ends of a scan.
+    keys: [Vec<u8>; 2],
+}
+
+/// The names of the tables, each with its number.
+pub(super) const NAMES: Table = Table(0);
+/// The last byte that has one behind it, where the last table's keys end.
+const MOST: usize = 254;
+
+impl Prefixed {
+    /// Those that a database has.
+    pub fn of(handle: &mut Handle<KeyValue>) -> Result<Self> {
+        let (mut names, mut keys) = (vec![(0, Vec::new())], Default::default());
+        let range = within(&mut keys, NAMES, Range::default());
+        handle.scan::<1>(0, range, &mut |name, number| {
+            names.push((number.first().copied().unwrap_or_default(), name.to_vec()));
+            ControlFlow::Continue(())
+        })?;
+        names.sort_unstable();
+        Ok(Self { names: names.into_iter().map(|(_, name)| name).collect(), keys })
+    }
+
+    /// The number of a new table.
+    pub fn next(&self, engine: &'static str) -> Result<Table> {
+        match self.names.len() {
+            number @ ..=MOST => Ok(Table(number)),
+            _ => Err(EngineError::unsupported(engine, "more than 254 tables, a byte for each")),
+        }
+    }
+}
+
+/// Where a table's keys end, the byte that is its number, and a key: in `into`.
+pub(super) fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
+    into.clear();
+    into.push(number as u8);
+    into.extend_from_slice(key);
+    into
+}
+
+/// A range of a table's keys as one of all keys.
+fn within<'a>([from, to]: &'a mut [Vec<u8>; 2], table: Table, range: Range<'_>) -> Range<'a> {
+    let from = whole(from, table, range.from.unwrap_or_default());
+    let to = match range.to {
+        Some(end) => whole(to, table, end),
+        None => whole(to, Table(table.0 + 1), &[]),
+    };
+    Range { from: Some(from), to: Some(to), direction: range.direction }
+}
+
+/// What a scope may do, and how it is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Nothing is changed.
+    Snapshot,
+    /// All of it is one transaction.
+    Batch,
+    /// Each operation is a transaction by itself: one that was refused is tried again.
+    Alone,
+}
+
+/// The operations as the library has them.
+pub(super) struct Scoped<'a> {
+    pub handle: &'a mut Handle<KeyValue>,
+    pub prefixed: Option<&'a mut Prefixed>,
+    pub access: Access,
+    /// Whether a deletion does not tell if the key was there.
+    pub blind_delete: bool,
+}
+
+/// A table of the library's, and a key in it.
+macro_rules! place {
+    ($prefixed:expr, $table:ident, $key:ident) => {
+        match &mut $prefixed {
+            None => ($table.0 as u32, $key),
+            Some(prefixed) => (0, whole(&mut prefixed.keys[0], $table, $key)),
+        }
+    };
+}
+
+impl Scoped<'_> {
+    const fn is_patient(&self) -> bool {
+        matches!(self.access, Access::Alone)
+    }
+
+    fn may_change(&self) -> Result<()> {
+        match self.access {
+            Access::Snapshot => Err(EngineError::read_only(self.handle.id())),
+            Access::Batch | Access::Alone => Ok(()),
+        }
+    }
+
+    /// Removes a key; whether it was there, as far as the library tells.
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        let patient = self.is_patient();
+        let (table, key) = place!(self.prefixed, table, key);
+        self.handle.delete(patient, table, key)
+    }
+}
+
+impl Operations for Scoped<'_> {
+    #[inline]
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let patient = self.is_patient();
+        let (table, key) = place!(self.prefixed, table, key);
+        self.handle.get(patient, table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        match &mut self.prefixed {
+            None => self.handle.scan::<0>(table.0 as u32, range, visit),
+            Some(prefixed) => {
+                self.handle.scan::<1>(0, within(&mut prefixed.keys, table, range), visit)
+            }
+        }
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        match self.prefixed {
+            None => self.handle.count(table.0 as u32),
+            // It counts the keys of all of them.
+            Some(_) => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.may_change()?;
+        let patient = self.is_patient();
+        let (table, key) = place!(self.prefixed, table, key);
+        self.handle.put(patient, table, key, value)
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.may_change()?;
+        let patient = self.is_patient();
+        let (number, whole) = place!(self.prefixed, table, key);
+        if let Some(done) = self.handle.modify(patient, number, whole, change) {
+            return done;
+        }
+        let Some(found) = self.handle.get(patient, number, whole)? else { return Ok(false) };
+        let mut value = SmallVec::<[u8; 64]>::from_slice(found);
+        change(&mut value);
+        self.handle.put(patient, number, whole, &value).map(|()| true)
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.may_change()?;
+        if self.blind_delete && self.get(table, key)?.is_none() {
+            return Ok(false);
+        }
+        self.remove(table, key)
+    }
+}
+
+/// A batch whose reads do not see its changes, and what has been put into it until it was first read.
+pub(super) struct Unread<'a> {
+    pub scoped: Scoped<'a>,
+    /// The puts, one behind the other.
+    pub puts: &'a mut Puts,
+    /// Whether somebody else keeps them by now.
+    pub seen: Cell<bool>,
+}
+
+/// Puts, in their order: of each the table and the lengths of key and value, then both.
+#[derive(Default)]
+pub(super) struct Puts(Vec<u8>);
+
+impl Puts {
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn add(&mut self, table: Table, key: &[u8], value: &[u8]) {
+        for number in [table.0, key.len(), value.len()] {
+            self.0.extend_from_slice(&number.to_ne_bytes());
+        }
+        self.0.extend_from_slice(key);
+        self.0.extend_from_slice(value);
+    }
+
+    fn see(&self, see: &mut SeePut<'_>) {
+        let mut rest = &*self.0;
+        let number = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        while let Some((head, behind)) = rest.split_at_checked(3 * size_of::<usize>()) {
+            let mut numbers = head.chunks_exact(size_of::<usize>()).map(number);
+            let mut next = || numbers.next().unwrap_or_default();
+            let (table, key, value) = (next(), next(), next());
+            let (key, behind) = behind.split_at(key);
+            let (value, behind) = behind.split_at(value);
+            see(Table(table), key, value);
+            rest = behind;
+        }
+    }
+}
+
+impl Blind for Unread<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.scoped.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.scoped.scan(table, range, visit)
+    }
+
+    fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let Some(value) = value else { return self.scoped.remove(table, key).map(drop) };
+        self.scoped.put(table, key, value)?;
+        if !self.seen.get() {
+            self.puts.add(table, key, value);
+        }
+        Ok(())
+    }
+
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
+        self.puts.see(see);
+        self.seen.set(true);
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! A client of a library as a connection that answers SQL.
+
+use embermark_abi as abi;
+
+use super::about::About;
+use super::api::{Api, Sql};
+use super::handle::{Handle, Prepared};
+use super::row::Row;
+use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql_driver::misfit::check_width;
+use crate::sql_driver::{Connected, Driver, Stopped};
+use crate::{Checked, ClientOpener, Join, OpenOptions, Result, Store};
+
+/// A client.
+pub(super) struct Session {
+    handle: Handle<Sql>,
+    about: &'static About,
+}
+
+impl Session {
+    /// The first client of a database.
+    pub fn open(
+        api: &'static Api,
+        functions: &'static Sql,
+        id: &'static str,
+        about: &'static About,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Ok(Self { handle: Handle::open(api, functions, id, options)?, about })
+    }
+
+    /// The settings, as they are read back.
+    pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.handle.settings()
+    }
+
+    /// The store over it.
+    pub fn store(self) -> Store {
+        Store::Sql(Connected::new(self))
+    }
+
+    /// Rows one by one, where the library has no function for many.
+    fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
+        let insert = self.dialect().insert_rows(table.name, &names, 1);
+        let (insert, mut count) = (self.handle.prepare(&insert)?, 0);
+        while let Some(row) = rows.next() {
+            check_width(self.name(), table, row)?;
+            self.handle.execute(&insert, row).map_err(Stopped::into_error)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl Driver for Session {
+    type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        self.handle.id()
+    }
+
+    fn bulk_sorted(&self) -> bool {
+        self.handle.functions().more.wants & abi::BULK_SORTED != 0
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &self.handle.functions().dialect
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.handle.script(sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.handle.prepare(sql)
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        statement: &mut Prepared,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> std::result::Result<u64, Stopped> {
+        let Some(visit) = visit else { return self.handle.execute(statement, params) };
+        let id = self.handle.id();
+        self.handle.query(statement, params, |values| visit(&Row { id, values })).map(|()| 0)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.handle.begin(match access {
+            Access::Read => abi::SNAPSHOT,
+            Access::Write => abi::BATCH,
+        })
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.handle.commit()
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.handle.undo()
+    }
+
+    fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        match self.handle.functions().more.bulk {
+            Some(bulk) => self.handle.load(bulk, table, rows),
+            None => self.insert(table, rows),
+        }
+    }
+
+    fn maintain(&mut self) -> Result<()> {
+        self.handle.maintain()
+    }
+
+    fn join(&self) -> Join {
+        Join::Exclusive(self.about.why_exclusive())
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let (handle, about) = (self.handle.another()?, self.about);
+        Ok(ClientOpener::new(move || Ok(Self { handle, about }.store())))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.handle.crash_on_close()
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.handle.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.handle.log_bytes()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.handle.check(self.about.check_name())
+    }
+
+    fn close(self) -> Result<()> {
+        self.handle.close()
+    }
+}

@@ -1,0 +1,264 @@
+//! A client of a library as a key-value store.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use embermark_abi as abi;
+
+use super::about::About;
+use super::api::{Api, KeyValue};
+use super::handle::Handle;
+use super::scope::{Access, NAMES, Prefixed, Puts, Scoped, Unread, whole};
+use crate::clients::again_if;
+use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::{Checked, ClientOpener, Join, Lifecycle, OpenOptions, Result, Scope};
+
+/// How many keys are deleted at once where a table is cleared.
+const TOGETHER: usize = 10_000;
+
+/// A client.
+pub(super) struct Client {
+    handle: Handle<KeyValue>,
+    /// Where the library has no tables.
+    prefixed: Option<Prefixed>,
+    puts: Puts,
+    /// A value that was given out.
+    value: Vec<u8>,
+    facts: Facts,
+}
+
+/// What its engine is like.
+#[derive(Clone, Copy)]
+struct Facts {
+    autocommit: bool,
+    reads_batch: bool,
+    blind_delete: bool,
+    check: &'static str,
+    exclusive: &'static str,
+}
+
+impl Client {
+    /// The first client of a database.
+    pub fn open(
+        api: &'static Api,
+        functions: &'static KeyValue,
+        id: &'static str,
+        about: &'static About,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let facts = Facts {
+            autocommit: api.autocommit,
+            reads_batch: api.reads_batch,
+            blind_delete: api.blind_delete,
+            check: about.check_name(),
+            exclusive: about.why_exclusive(),
+        };
+        Self::of(Handle::open(api, functions, id, options)?, facts)
+    }
+
+    fn of(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
+        let prefixed = (!handle.has_tables()).then(|| Prefixed::of(&mut handle)).transpose()?;
+        Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
+    }
+
+    /// The settings, as they are read back.
+    pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.handle.settings()
+    }
+
+    fn scoped(&mut self, access: Access) -> Scoped<'_> {
+        self.parts(access).0
+    }
+
+    /// The operations, and what is kept beside them.
+    fn parts(&mut self, access: Access) -> (Scoped<'_>, &mut Puts, &mut Vec<u8>) {
+        let Self { handle, prefixed, puts, value, facts } = self;
+        let (prefixed, blind_delete) = (prefixed.as_mut(), facts.blind_delete);
+        (Scoped { handle, prefixed, access, blind_delete }, puts, value)
+    }
+
+    /// Does work between the beginning of a scope and its end.
+    fn within<T>(&mut self, scope: u32, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.handle.begin(scope)?;
+        match work(self) {
+            Ok(done) => self.handle.commit().map(|()| done),
+            Err(error) => {
+                // The error that led here is the one to tell.
+                let _ = self.handle.undo();
+                Err(error)
+            }
+        }
+    }
+
+    /// Does an operation as a transaction by itself, again where the library refuses it for the sake of
+    /// another client.
+    fn alone<T>(
+        &mut self,
+        scope: u32,
+        mut operation: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let once = || {
+            let done = self.within(scope, &mut operation);
+            done.map_err(|error| (self.handle.was_refused(), error))
+        };
+        again_if(|(refused, _)| *refused, once).map_err(|(_, error)| error)
+    }
+}
+
+impl Lifecycle for Client {
+    fn maintain(&mut self) -> Result<()> {
+        self.handle.maintain()
+    }
+
+    fn join(&self) -> Join {
+        Join::Exclusive(self.facts.exclusive)
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let (other, facts) = (self.handle.another()?, self.facts);
+        Ok(ClientOpener::kv(move || Self::of(other, facts)))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.handle.crash_on_close()
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.handle.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.handle.log_bytes()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.handle.check(self.facts.check)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.handle.close()
+    }
+}
+
+impl KvStore for Client {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        if let Some(number) = self.handle.table(def.name, def.key_length) {
+            return number.map(|number| Table(number as usize));
+        }
+        let (name, id) = (def.name.as_bytes(), self.handle.id());
+        let Some(prefixed) = &self.prefixed else { return Ok(NAMES) };
+        if let Some(known) = prefixed.names.iter().position(|known| known == name) {
+            return Ok(Table(known));
+        }
+        let table = prefixed.next(id)?;
+        self.alone(abi::BATCH, |client| {
+            client.handle.put(false, 0, whole(&mut Vec::new(), NAMES, name), &[table.0 as u8])
+        })?;
+        self.prefixed.iter_mut().for_each(|prefixed| prefixed.names.push(name.to_vec()));
+        Ok(table)
+    }
+
+    /// Without a function for it keys are deleted, and the space is given back by maintenance.
+    fn clear(&mut self, table: Table) -> Result<()> {
+        if self.prefixed.is_none()
+            && let Some(done) = self.handle.clear(table.0 as u32)
+        {
+            return done;
+        }
+        loop {
+            let mut keys: Vec<Vec<u8>> = Vec::new();
+            self.within(abi::SNAPSHOT, |client| {
+                client.scoped(Access::Snapshot).scan(table, Range::default(), &mut |key, _| {
+                    keys.push(key.to_vec());
+                    if keys.len() < TOGETHER {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                })
+            })?;
+            if keys.is_empty() {
+                return self.handle.maintain();
+            }
+            self.within(abi::BATCH, |client| {
+                let mut batch = client.scoped(Access::Batch);
+                keys.iter().try_for_each(|key| batch.delete(table, key).map(drop))
+            })?;
+        }
+    }
+
+    /// Without a function for it one batch.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        if self.prefixed.is_none()
+            && let Some(done) = self.handle.bulk(table.0 as u32, pairs)
+        {
+            return done;
+        }
+        self.within(abi::BATCH, |client| {
+            let (mut batch, mut rows) = (client.scoped(Access::Batch), 0);
+            while let Some((key, value)) = pairs.next() {
+                batch.put(table, key, value)?;
+                rows += 1;
+            }
+            Ok(rows)
+        })
+    }
+
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        match scope {
+            Scope::PerOperation if self.facts.autocommit => work(&mut self.scoped(Access::Alone)),
+            Scope::PerOperation => work(&mut Each(self)),
+            Scope::Snapshot => {
+                self.within(abi::SNAPSHOT, |client| work(&mut client.scoped(Access::Snapshot)))
+            }
+            Scope::Batch if self.facts.reads_batch => {
+                self.within(abi::BATCH, |client| work(&mut client.scoped(Access::Batch)))
+            }
+            Scope::Batch => self.within(abi::BATCH, |client| {
+                let (scoped, puts, _) = client.parts(Access::Batch);
+                puts.clear();
+                work(&mut Overlay::of(scope, Unread { scoped, puts, seen: Cell::new(false) }))
+            }),
+        }
+    }
+}
+
+/// Each operation between the beginning of a scope and its end, for a library without autocommit.
+struct Each<'a>(&'a mut Client);
+
+impl Operations for Each<'_> {
+    /// A copy: the snapshot ends before the value is looked at.
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let found = self.0.alone(abi::SNAPSHOT, |client| {
+            let (mut scoped, _, value) = client.parts(Access::Snapshot);
+            let Some(found) = scoped.get(table, key)? else { return Ok(false) };
+            value.clear();
+            value.extend_from_slice(found);
+            Ok(true)
+        })?;
+        Ok(found.then_some(&self.0.value))
+    }
+
+    /// Not tried again: some pairs may have been visited.
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.within(abi::SNAPSHOT, |client| {
+            client.scoped(Access::Snapshot).scan(table, range, visit)
+        })
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.0.alone(abi::SNAPSHOT, |client| client.scoped(Access::Snapshot).count(table))
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).put(table, key, value))
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).modify(table, key, change))
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).delete(table, key))
+    }
+}

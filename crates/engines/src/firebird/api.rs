@@ -1,0 +1,351 @@
+//! The part of Firebird's interface for programs that is used here, as version 5 declares it
+//! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/include/firebird/FirebirdInterface.idl>;
+//! how it is meant to be used: <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>).
+//!
+//! An interface is a pointer to an object that begins with a word of its own and a pointer to a table:
+//! a word, its version, then its functions in the order of their declaration, to whose end alone later
+//! versions add.
+
+use std::ffi::{c_char, c_int, c_short, c_uint, c_void};
+use std::mem;
+use std::ptr::NonNull;
+
+use crate::library::functions;
+
+functions! {
+    /// The functions that stand alone.
+    pub(super) struct Api of "";
+
+    fb_get_master_interface() -> Option<Master>;
+    isc_get_client_version(room: *mut c_char);
+    gds__get_prefix(of: c_short, folder: *const c_char) -> c_int;
+}
+
+/// Of `gds__get_prefix`: the folder of lock files.
+pub(super) const LOCK_PREFIX: c_short = 1;
+
+/// An object behind an interface.
+#[repr(C)]
+pub(super) struct Object {
+    own: *mut c_void,
+    table: *const Table,
+}
+
+/// Its functions, as many as its version has.
+#[repr(C)]
+struct Table {
+    own: *mut c_void,
+    version: usize,
+    functions: [*const c_void; 0],
+}
+
+/// Declares interfaces: of each its name and its functions with their places in the table.
+macro_rules! interfaces {
+    ($($(#[$about:meta])* $name:ident {
+        $($place:literal $function:ident($($argument:ident: $of:ty),* $(,)?) $(-> $result:ty)?;)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        pub(super) struct $name(NonNull<Object>);
+
+        #[allow(clippy::too_many_arguments, reason = "as many as Firebird's function has")]
+        impl $name {
+            $(
+                /// # Safety
+                /// The object is alive, what is pointed to is as Firebird's manual has it, and one thread
+                /// at a time uses the object's attachment.
+                #[inline]
+                pub unsafe fn $function(self, $($argument: $of),*) $(-> $result)? {
+                    type Function =
+                        unsafe extern "C" fn(NonNull<Object>, $($of),*) $(-> $result)?;
+                    // SAFETY: the object's table has the function in that place, of that type.
+                    unsafe {
+                        let functions = (&raw const (*self.0.as_ref().table).functions)
+                            .cast::<*const c_void>();
+                        let function = *functions.add($place);
+                        mem::transmute::<*const c_void, Function>(function)(self.0, $($argument),*)
+                    }
+                }
+            )*
+        }
+    )*};
+}
+
+interfaces! {
+    /// `IMaster`, where everything begins. There is one, which is never freed.
+    Master {
+        0 status() -> Option<Status>;
+        1 dispatcher() -> Option<Provider>;
+        9 util() -> Option<Util>;
+    }
+
+    /// `IStatus`: what came of a call. It is given to the call, and says nothing until it fails.
+    Status {
+        0 dispose();
+        1 init();
+        2 state() -> c_uint;
+        7 errors() -> *const isize;
+    }
+
+    /// `IUtil`.
+    Util {
+        9 format_status(room: *mut c_char, bytes: c_uint, status: Status) -> c_uint;
+    }
+
+    /// `IProvider`: opens databases. There is one, which is never freed.
+    Provider {
+        4 attach_database(
+            status: Status, file: *const c_char, bytes: c_uint, parameters: *const u8
+        ) -> Option<Attachment>;
+        5 create_database(
+            status: Status, file: *const c_char, bytes: c_uint, parameters: *const u8
+        ) -> Option<Attachment>;
+    }
+
+    /// `IAttachment`: a connection.
+    Attachment {
+        1 release() -> c_int;
+        2 get_info(
+            status: Status, count: c_uint, items: *const u8, bytes: c_uint, room: *mut u8
+        );
+        3 start_transaction(
+            status: Status, bytes: c_uint, parameters: *const u8
+        ) -> Option<Transaction>;
+        7 create_blob(
+            status: Status, transaction: Transaction, id: *mut Quad, bytes: c_uint,
+            parameters: *const u8,
+        ) -> Option<Blob>;
+        8 open_blob(
+            status: Status, transaction: Transaction, id: *mut Quad, bytes: c_uint,
+            parameters: *const u8,
+        ) -> Option<Blob>;
+        12 prepare(
+            status: Status, transaction: Transaction, bytes: c_uint, sql: *const c_char,
+            dialect: c_uint, flags: c_uint,
+        ) -> Option<Statement>;
+        26 detach(status: Status);
+    }
+
+    /// `ITransaction`.
+    Transaction {
+        1 release() -> c_int;
+        12 commit(status: Status);
+        13 rollback(status: Status);
+    }
+
+    /// `IStatement`.
+    Statement {
+        1 release() -> c_int;
+        3 kind(status: Status) -> c_uint;
+        5 affected_records(status: Status) -> u64;
+        6 input_metadata(status: Status) -> Option<Metadata>;
+        7 output_metadata(status: Status) -> Option<Metadata>;
+        8 execute(
+            status: Status, transaction: Transaction, input: Option<Metadata>, values: *mut c_void,
+            output: Option<Metadata>, row: *mut c_void,
+        ) -> Option<Transaction>;
+        9 open_cursor(
+            status: Status, transaction: Transaction, input: Option<Metadata>, values: *mut c_void,
+            output: Option<Metadata>, flags: c_uint,
+        ) -> Option<ResultSet>;
+        15 create_batch(
+            status: Status, input: Metadata, bytes: c_uint, parameters: *const u8
+        ) -> Option<Batch>;
+        16 free(status: Status);
+    }
+
+    /// `IResultSet`.
+    ResultSet {
+        1 release() -> c_int;
+        2 fetch_next(status: Status, row: *mut c_void) -> c_int;
+        13 close(status: Status);
+    }
+
+    /// `IMessageMetadata`: where the values of a message lie, and of what types they are.
+    Metadata {
+        1 release() -> c_int;
+        2 count(status: Status) -> c_uint;
+        6 alias(status: Status, place: c_uint) -> *const c_char;
+        7 of(status: Status, place: c_uint) -> c_uint;
+        9 sub_type(status: Status, place: c_uint) -> c_int;
+        10 length(status: Status, place: c_uint) -> c_uint;
+        11 scale(status: Status, place: c_uint) -> c_int;
+        12 character_set(status: Status, place: c_uint) -> c_uint;
+        13 offset(status: Status, place: c_uint) -> c_uint;
+        14 null_offset(status: Status, place: c_uint) -> c_uint;
+        15 builder(status: Status) -> Option<Builder>;
+        16 message_length(status: Status) -> c_uint;
+        18 aligned_length(status: Status) -> c_uint;
+    }
+
+    /// `IMetadataBuilder`.
+    Builder {
+        1 release() -> c_int;
+        2 set_type(status: Status, place: c_uint, of: c_uint);
+        3 set_sub_type(status: Status, place: c_uint, of: c_int);
+        4 set_length(status: Status, place: c_uint, bytes: c_uint);
+        5 set_character_set(status: Status, place: c_uint, of: c_uint);
+        6 set_scale(status: Status, place: c_uint, of: c_int);
+        11 metadata(status: Status) -> Option<Metadata>;
+    }
+
+    /// `IBlob`.
+    Blob {
+        1 release() -> c_int;
+        3 get_segment(
+            status: Status, bytes: c_uint, room: *mut c_void, length: *mut c_uint
+        ) -> c_int;
+        4 put_segment(status: Status, bytes: c_uint, from: *const c_void);
+        9 close(status: Status);
+    }
+
+    /// `IBatch`: many messages for one statement.
+    Batch {
+        1 release() -> c_int;
+        2 add(status: Status, count: c_uint, messages: *const c_void);
+        7 execute(status: Status, transaction: Transaction) -> Option<BatchCompletionState>;
+        13 close(status: Status);
+    }
+
+    /// `IBatchCompletionState`.
+    BatchCompletionState {
+        0 dispose();
+        3 find_error(status: Status, from: c_uint) -> c_uint;
+        4 status_of(status: Status, to: Status, place: c_uint);
+    }
+}
+
+/// `ISC_QUAD`: which blob it is.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct Quad {
+    pub high: c_int,
+    pub low: c_uint,
+}
+
+impl Quad {
+    /// The one at a place of a message.
+    pub fn read(message: &[u8], at: usize) -> Self {
+        let part = |at: usize| {
+            let mut bytes = [0; 4];
+            bytes.copy_from_slice(&message[at..at + 4]);
+            bytes
+        };
+        Self { high: c_int::from_ne_bytes(part(at)), low: c_uint::from_ne_bytes(part(at + 4)) }
+    }
+}
+
+/// Of a status: it is an error.
+pub(super) const STATE_ERRORS: c_uint = 2;
+
+/// Kinds of arguments in a status, and what ends them.
+pub(super) mod argument {
+    pub(in super::super) const END: isize = 0;
+    /// A number of an error.
+    pub(in super::super) const CODE: isize = 1;
+    /// A text, of a length that comes before it.
+    pub(in super::super) const COUNTED_TEXT: isize = 3;
+}
+
+/// What a fetch, and a segment that is read, answers.
+pub(super) mod answer {
+    use std::ffi::c_int;
+
+    pub(in super::super) const OK: c_int = 0;
+    /// Of a segment: there was more of it than room.
+    pub(in super::super) const SEGMENT: c_int = 2;
+}
+
+/// Of a batch: no further message failed.
+pub(super) const NO_MORE_ERRORS: c_uint = c_uint::MAX;
+
+/// SQL as Firebird has written it since version 1.
+pub(super) const SQL_DIALECT: c_uint = 3;
+
+/// `isc_info_sql_stmt_…`: kinds of statements.
+pub(super) mod kind {
+    use std::ffi::c_uint;
+
+    pub(in super::super) const SELECT: c_uint = 1;
+    pub(in super::super) const DEFINE: c_uint = 5;
+    pub(in super::super) const SELECT_FOR_UPDATE: c_uint = 12;
+}
+
+/// `isc_dpb_…`: parameters by which a database is opened.
+pub(super) mod open {
+    /// With lengths of four bytes.
+    pub(in super::super) const VERSION: u8 = 2;
+    pub(in super::super) const PAGE_SIZE: u8 = 4;
+    pub(in super::super) const PAGE_BUFFERS: u8 = 5;
+    pub(in super::super) const VERIFY: u8 = 9;
+    pub(in super::super) const SWEEP: u8 = 10;
+    pub(in super::super) const SWEEP_INTERVAL: u8 = 22;
+    pub(in super::super) const FORCE_WRITE: u8 = 24;
+    pub(in super::super) const USER_NAME: u8 = 28;
+    pub(in super::super) const CHARACTER_SET: u8 = 48;
+    pub(in super::super) const SQL_DIALECT: u8 = 63;
+    pub(in super::super) const DATABASE_CHARACTER_SET: u8 = 68;
+    pub(in super::super) const UTF8_FILE_NAME: u8 = 77;
+    pub(in super::super) const CONFIG: u8 = 87;
+
+    /// Of `VERIFY`: pages, records, and that nothing is mended.
+    pub(in super::super) const VERIFY_PAGES: u8 = 1;
+    pub(in super::super) const VERIFY_RECORDS: u8 = 2;
+    pub(in super::super) const VERIFY_ONLY: u8 = 16;
+    /// Of `SWEEP`: records.
+    pub(in super::super) const SWEEP_RECORDS: u8 = 2;
+}
+
+/// `isc_info_…`: what a database is asked.
+pub(super) mod info {
+    pub(in super::super) const END: u8 = 1;
+    pub(in super::super) const TRUNCATED: u8 = 2;
+    pub(in super::super) const PAGE_SIZE: u8 = 14;
+    pub(in super::super) const PAGE_BUFFERS: u8 = 15;
+    pub(in super::super) const SWEEP_INTERVAL: u8 = 31;
+    pub(in super::super) const FORCED_WRITES: u8 = 52;
+    pub(in super::super) const PAGE_ERRORS: u8 = 54;
+    pub(in super::super) const RECORD_ERRORS: u8 = 55;
+    pub(in super::super) const BLOB_PAGE_ERRORS: u8 = 56;
+    pub(in super::super) const DATA_PAGE_ERRORS: u8 = 57;
+    pub(in super::super) const INDEX_PAGE_ERRORS: u8 = 58;
+    pub(in super::super) const POINTER_PAGE_ERRORS: u8 = 59;
+    pub(in super::super) const TRANSACTION_PAGE_ERRORS: u8 = 60;
+}
+
+/// `isc_tpb_…`: parameters by which a transaction begins.
+pub(super) mod begin {
+    pub(in super::super) const VERSION: u8 = 3;
+    pub(in super::super) const CONCURRENCY: u8 = 2;
+    pub(in super::super) const WAIT: u8 = 6;
+    pub(in super::super) const NO_WAIT: u8 = 7;
+    pub(in super::super) const READ: u8 = 8;
+    pub(in super::super) const WRITE: u8 = 9;
+    pub(in super::super) const READ_COMMITTED: u8 = 15;
+    pub(in super::super) const AUTOCOMMIT: u8 = 16;
+    pub(in super::super) const READ_CONSISTENCY: u8 = 22;
+}
+
+/// `SQL_…`: types of values in messages.
+pub(super) mod types {
+    use std::ffi::c_uint;
+
+    pub(in super::super) const VARYING: c_uint = 448;
+    pub(in super::super) const TEXT: c_uint = 452;
+    pub(in super::super) const DOUBLE: c_uint = 480;
+    pub(in super::super) const FLOAT: c_uint = 482;
+    pub(in super::super) const LONG: c_uint = 496;
+    pub(in super::super) const SHORT: c_uint = 500;
+    pub(in super::super) const TIMESTAMP: c_uint = 510;
+    pub(in super::super) const BLOB: c_uint = 520;
+    pub(in super::super) const TIME: c_uint = 560;
+    pub(in super::super) const DATE: c_uint = 570;
+    pub(in super::super) const INT64: c_uint = 580;
+    pub(in super::super) const INT128: c_uint = 32752;
+    pub(in super::super) const TIMESTAMP_TZ: c_uint = 32754;
+    pub(in super::super) const TIME_TZ: c_uint = 32756;
+    pub(in super::super) const DECFLOAT16: c_uint = 32760;
+    pub(in super::super) const DECFLOAT34: c_uint = 32762;
+    pub(in super::super) const BOOLEAN: c_uint = 32764;
+}

@@ -1,0 +1,73 @@
+//! Blobs: long texts and bytes, which a message names by a number.
+
+use std::ffi::c_uint;
+use std::ptr;
+
+use super::api::{self, Quad, Transaction, answer};
+use super::connection::{Connection, Done};
+
+/// The most that one call takes or gives, in bytes.
+const SEGMENT: usize = 65_535;
+
+/// `isc_bpb_version1`, `isc_bpb_type`, of one byte, `isc_bpb_type_stream`: without parts.
+const STREAM: [u8; 4] = [1, 3, 1, 1];
+
+/// Stores a value in a transaction; its number.
+pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[u8]) -> Done<Quad> {
+    let (status, attachment) = (connection.status(), connection.attachment()?);
+    let mut id = Quad::default();
+    // SAFETY: attachment and transaction are alive, and the number is written to at once.
+    let blob = connection.some(unsafe {
+        let (bytes, parameters) = (STREAM.len() as c_uint, STREAM.as_ptr());
+        attachment.create_blob(status, transaction, &raw mut id, bytes, parameters)
+    })?;
+    let put = value.chunks(SEGMENT).try_for_each(|part| {
+        // SAFETY: the blob is open, and the part as long as is said.
+        unsafe { blob.put_segment(status, part.len() as c_uint, part.as_ptr().cast()) };
+        connection.done(())
+    });
+    close(connection, blob, put).map(|()| id)
+}
+
+/// Reads a value whole, in place of what `into` holds.
+pub(super) fn read(
+    connection: &Connection,
+    transaction: Transaction,
+    mut id: Quad,
+    into: &mut Vec<u8>,
+) -> Done<()> {
+    let (status, attachment) = (connection.status(), connection.attachment()?);
+    // SAFETY: attachment and transaction are alive.
+    let blob = connection
+        .some(unsafe { attachment.open_blob(status, transaction, &raw mut id, 0, ptr::null()) })?;
+    into.clear();
+    let read = loop {
+        let (held, mut length) = (into.len(), 0);
+        into.reserve(SEGMENT);
+        // SAFETY: the blob is open, and there is as much room as is said, of which so much is written
+        // as the length says.
+        let came = unsafe {
+            let room = into.spare_capacity_mut().as_mut_ptr().cast();
+            let came = blob.get_segment(status, SEGMENT as c_uint, room, &raw mut length);
+            into.set_len(held + length as usize);
+            came
+        };
+        match connection.done(came) {
+            Ok(answer::OK | answer::SEGMENT) => {}
+            other => break other.map(drop),
+        }
+    };
+    close(connection, blob, read)
+}
+
+/// Closes a blob after what was done with it.
+fn close(connection: &Connection, blob: api::Blob, done: Done<()>) -> Done<()> {
+    // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+    let closed = unsafe {
+        blob.close(connection.status());
+        connection.done(()).inspect_err(|_| {
+            blob.release();
+        })
+    };
+    done.and(closed)
+}

@@ -1,0 +1,49 @@
+//! Firebird's own check.
+
+use super::api::{info, open};
+use super::connection::Connection;
+use super::place::{Made, Place};
+use super::{NAME, failed};
+use crate::{Checked, EngineError, Result};
+
+/// What is counted while it validates, by kinds of pages.
+const COUNTED: [(u8, &str); 7] = [
+    (info::PAGE_ERRORS, "page errors"),
+    (info::RECORD_ERRORS, "record level errors"),
+    (info::BLOB_PAGE_ERRORS, "blob page errors"),
+    (info::DATA_PAGE_ERRORS, "data page errors"),
+    (info::INDEX_PAGE_ERRORS, "index page errors"),
+    (info::POINTER_PAGE_ERRORS, "pointer page errors"),
+    (info::TRANSACTION_PAGE_ERRORS, "transaction page errors"),
+];
+
+/// Validates the database, which must be open nowhere, as `gfix -validate -full -no_update` does: every page,
+/// every record and its parts, and every index
+/// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>). It counts what is
+/// wrong; what it was, it writes into its log alone. Pages have no checksums: a byte of a value that was
+/// changed is not seen.
+pub(super) fn validate(place: &Place) -> Result<Checked> {
+    let mut checked = Checked::by("validation (gfix -validate -full)");
+    let how = open::VERIFY_PAGES | open::VERIFY_RECORDS | open::VERIFY_ONLY;
+    let connection = match Connection::open(place, Made::There, &[(open::VERIFY, how)]) {
+        Ok(connection) => connection,
+        // Damage that it cannot go on at.
+        Err(error) => {
+            checked.found(error.to_string());
+            return Ok(checked);
+        }
+    };
+    let counted = connection.numbers(&COUNTED.map(|(item, _)| item));
+    let counted = counted.map_err(|e| failed("read what its validation found", &e))?;
+    for (item, what) in COUNTED {
+        let Some((_, count)) = counted.iter().find(|(known, _)| *known == item) else {
+            let why = format!("it does not tell the number of {what}");
+            return Err(EngineError::failed(NAME, "validate the database", why));
+        };
+        if *count > 0 {
+            checked.found(format!("{count} {what}"));
+        }
+    }
+    connection.detach().map_err(|e| failed("close the database after its validation", &e))?;
+    Ok(checked)
+}

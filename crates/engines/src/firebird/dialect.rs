@@ -1,0 +1,169 @@
+//! Firebird's SQL where the standard leaves something open.
+
+use crate::sql::{Dialect, SqlType};
+
+/// The character set of texts: bytes as they are. Of those whose collations compare nothing but bytes
+/// only ones of a single byte a character take NO PAD, without which `a` and `a ` are equal
+/// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-collation>).
+pub(super) const CHARACTER_SET: &str = "ISO8859_1";
+
+/// The collation of bytes, by which a result tells them from texts.
+pub(super) const BYTES: &str = "EMBERMARK_BYTES";
+
+/// What makes a new database ready: the collation of texts, which is what columns have that name none, and
+/// that of bytes.
+pub(super) const COLLATIONS: [&str; 3] = [
+    "CREATE COLLATION EMBERMARK_TEXTS FOR ISO8859_1 FROM ISO8859_1 NO PAD",
+    "CREATE COLLATION EMBERMARK_BYTES FOR ISO8859_1 FROM ISO8859_1 NO PAD",
+    "ALTER CHARACTER SET ISO8859_1 SET DEFAULT COLLATION EMBERMARK_TEXTS",
+];
+
+/// Bytes of a text of which nobody says how long it is, at most.
+const LONGEST: usize = 1000;
+
+/// Bytes of the longest text that is a VARCHAR.
+const LONGEST_SIZED: usize = 8191;
+
+/// The dialect.
+pub(super) struct FirebirdSql;
+
+impl Dialect for FirebirdSql {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Int => "INTEGER",
+            SqlType::Big => "BIGINT",
+            SqlType::Double => "DOUBLE PRECISION",
+            SqlType::Text => "VARCHAR(1000)",
+            SqlType::Bytes => "VARCHAR(1000) COLLATE EMBERMARK_BYTES",
+        }
+    }
+
+    fn placeholder(&self, _: usize) -> String {
+        "?".to_owned()
+    }
+
+    /// A text of more than a VARCHAR's is refused: `VARCHAR(1000)` where nobody says how long texts are. A record in
+    /// memory is as long as its columns may be.
+    fn longest(&self) -> Option<usize> {
+        Some(LONGEST)
+    }
+
+    /// Longer ones are blobs, of which ORDER BY, GROUP BY, MIN and MAX take the number in place of the content
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-datatypes-bnrytypes>).
+    fn sized(&self, of: SqlType, longest: usize) -> Option<String> {
+        let (blob, collation) = match of {
+            SqlType::Text => ("BLOB SUB_TYPE TEXT", ""),
+            SqlType::Bytes => ("BLOB SUB_TYPE BINARY", " COLLATE EMBERMARK_BYTES"),
+            _ => return None,
+        };
+        Some(match longest {
+            0..=LONGEST_SIZED => format!("VARCHAR({}){collation}", longest.max(1)),
+            _ => blob.to_owned(),
+        })
+    }
+
+    fn long_text(&self) -> &'static str {
+        "BLOB SUB_TYPE TEXT"
+    }
+
+    /// Of all its columns an index takes a quarter of a page
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-limits>).
+    fn indexed_type(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Text => "VARCHAR(255)",
+            SqlType::Bytes => "VARCHAR(255) COLLATE EMBERMARK_BYTES",
+            of => self.type_name(of),
+        }
+    }
+
+    /// In capitals, as what is written without quotes is kept, so that no word of SQL's own is in the way.
+    fn column(&self, name: &str) -> String {
+        quoted(name)
+    }
+
+    fn table(&self, name: &str) -> String {
+        quoted(name)
+    }
+
+    /// A collation stands last.
+    fn not_null(&self, of: &str) -> String {
+        let (of, collation) = of.split_once(" COLLATE ").unwrap_or((of, ""));
+        let collate = if collation.is_empty() { "" } else { " COLLATE " };
+        format!("{of} NOT NULL{collate}{collation}")
+    }
+
+    /// There is no DROP TABLE IF EXISTS before version 6.
+    fn drop_table(&self, name: &str) -> String {
+        let (table, kept) = (quoted(name), name.to_uppercase());
+        format!(
+            "EXECUTE BLOCK AS BEGIN IF (EXISTS(SELECT 1 FROM RDB$RELATIONS \
+             WHERE RDB$RELATION_NAME = '{kept}')) THEN EXECUTE STATEMENT 'DROP TABLE {table}'; END"
+        )
+    }
+
+    /// VALUES takes one row; a block takes several statements with their parameters, which have the types
+    /// of their columns
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-dml-execblock>).
+    fn insert_rows(&self, table: &str, columns: &[&str], rows: usize) -> String {
+        let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+        let (table, into, width) = (quoted(table), names.join(", "), names.len());
+        if rows == 1 {
+            return format!(
+                "INSERT INTO {table} ({into}) VALUES ({})",
+                vec!["?"; width].join(", ")
+            );
+        }
+        let of = |n: usize| &names[n % width];
+        let places =
+            (0..rows * width).map(|n| format!("p{n} TYPE OF COLUMN {table}.{} = ?", of(n)));
+        let places: Vec<String> = places.collect();
+        let insert = |row: usize| {
+            let values: Vec<String> =
+                (0..width).map(|n| format!(":p{}", row * width + n)).collect();
+            format!("INSERT INTO {table} ({into}) VALUES ({});", values.join(", "))
+        };
+        let inserts: Vec<String> = (0..rows).map(insert).collect();
+        format!("EXECUTE BLOCK ({}) AS BEGIN {} END", places.join(", "), inserts.join(" "))
+    }
+
+    /// Milliseconds are added to a time without a zone.
+    fn month(&self, milliseconds: &str) -> Option<String> {
+        let moment =
+            format!("DATEADD({milliseconds} MILLISECOND TO TIMESTAMP '1970-01-01 00:00:00')");
+        Some(format!("EXTRACT(MONTH FROM {moment})"))
+    }
+
+    fn index_names(&self, table: &str) -> Option<String> {
+        let table = table.to_uppercase();
+        Some(format!(
+            "SELECT LOWER(TRIM(RDB$INDEX_NAME)) FROM RDB$INDICES WHERE RDB$RELATION_NAME = '{table}'"
+        ))
+    }
+
+    fn remainder(&self, dividend: &str, divisor: &str) -> String {
+        format!("MOD({dividend}, {divisor})")
+    }
+
+    /// AVG of integers is one
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-aggfuncs-avg>).
+    fn mean(&self, column: &str) -> String {
+        format!("AVG(CAST({column} AS DOUBLE PRECISION))")
+    }
+
+    fn limit(&self, rows: &str) -> String {
+        format!("FETCH FIRST {rows} ROWS ONLY")
+    }
+
+    fn value(&self, expression: &str) -> String {
+        format!("SELECT {expression} FROM RDB$DATABASE")
+    }
+
+    /// It has no comparison of rows.
+    fn row_values(&self) -> bool {
+        false
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.to_uppercase())
+}

@@ -1,0 +1,100 @@
+//! Firebird's library, opened once in a process.
+
+use std::ffi::{CStr, c_char};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::NAME;
+use super::api::{Api, Master, Provider, Util};
+use crate::library::{Loaded, Search};
+
+/// The environment variable that names its folder.
+pub(super) const VARIABLE: &str = "FIREBIRD_LIB_DIR";
+
+/// The library.
+pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
+    NAME,
+    "run `make deps`, or set FIREBIRD_LIB_DIR to the folder `lib` of a Firebird 5 that holds \
+     libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+    load,
+);
+
+/// The library, loaded.
+pub(super) struct FbLib {
+    pub api: Api,
+    master: Master,
+    pub provider: Provider,
+    pub util: Util,
+    /// Its version, for example `5.0.4`.
+    pub version: String,
+    /// Held while a database is opened, which goes by a folder of lock files that the whole library has.
+    pub opening: Mutex<()>,
+}
+
+// SAFETY: the three interfaces are the library's own, one of each in a process, and meant for every
+// thread of it (Using_OO_API, "Accessing Firebird interfaces").
+unsafe impl Send for FbLib {}
+// SAFETY: as above.
+unsafe impl Sync for FbLib {}
+
+impl FbLib {
+    /// A status for the calls of one connection.
+    pub fn status(&self) -> Option<super::api::Status> {
+        // SAFETY: the master interface is never freed.
+        unsafe { self.master.status() }
+    }
+}
+
+fn load() -> Result<(FbLib, PathBuf), String> {
+    let folders = [crate::deps::folder("firebird").join("lib")];
+    let search = Search { variable: VARIABLE, file: "libfbclient.so", folders: &folders };
+    let (library, path) = search.open()?;
+    // SAFETY: it is Firebird's, by its name; these three functions have had these types since
+    // version 3.
+    let api = unsafe { Api::load(library) }?;
+    let version = version(&api);
+    if !version.starts_with("5.") {
+        return Err(format!("its library is Firebird {version}, and 5 is needed"));
+    }
+    has_engine(&path)?;
+    // SAFETY: the master interface is never freed.
+    let (master, provider, util) = unsafe {
+        let master = (api.fb_get_master_interface)();
+        let of = |master: Master| Some((master.dispatcher()?, master.util()?));
+        let (provider, util) = master.and_then(of).ok_or("its library has no interfaces")?;
+        (master.ok_or("its library has no interfaces")?, provider, util)
+    };
+    Ok((FbLib { api, master, provider, util, version, opening: Mutex::new(()) }, path))
+}
+
+/// As in `LI-V6.3.4.1812 Firebird 5.0`: the release's own numbers stand last, and what a point release
+/// counts is the third of those before.
+fn version(api: &Api) -> String {
+    let mut room = [0 as c_char; 256];
+    // SAFETY: the manual asks for room of so many bytes; what is written is terminated.
+    let said = unsafe {
+        (api.isc_get_client_version)(room.as_mut_ptr());
+        CStr::from_ptr(room.as_ptr()).to_string_lossy()
+    };
+    of_words(&said)
+}
+
+fn of_words(said: &str) -> String {
+    let (numbers, release) = said.split_once(" Firebird ").unwrap_or((said, "of no known version"));
+    let release = release.split(' ').next().unwrap_or_default();
+    numbers.split('.').nth(2).map_or(release.to_owned(), |point| format!("{release}.{point}"))
+}
+
+/// Whether the engine is there as well: without it the library is a client of servers.
+fn has_engine(library: &Path) -> Result<(), String> {
+    let root = library.parent().and_then(Path::parent);
+    match root.map(|root| root.join("plugins/libEngine13.so")) {
+        Some(engine) if !engine.is_file() => {
+            Err(format!("its library is there, and its engine is not: no {}", engine.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

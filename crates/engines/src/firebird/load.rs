@@ -1,0 +1,171 @@
+//! Bulk loads: many rows to a call, by the batch interface
+//! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>).
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use super::api::{self, NO_MORE_ERRORS, kind, types};
+use super::connection::{Connection, Done};
+use super::message::{Field, Message};
+use super::param::{natural, put};
+use super::statement::Prepared;
+use super::{NAME, failed};
+use crate::sql::{Dialect, Param, Rows, TableDef};
+use crate::sql_driver::Stopped;
+use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::{EngineError, Result};
+
+/// Rows of about so many bytes are handed over at a time; the engine takes 16 MB at most before it is told to
+/// store them.
+const BYTES: usize = 256 * 1024;
+
+/// Inserts all rows into a table, in the transaction that was begun; how many.
+pub(super) fn insert(
+    connection: &Rc<Connection>,
+    dialect: &dyn Dialect,
+    table: &TableDef,
+    rows: &mut dyn Rows,
+) -> Result<u64> {
+    let names: Vec<String> = table.columns.iter().map(|(name, ..)| dialect.column(name)).collect();
+    let (into, places) = (dialect.table(table.name), vec!["?"; names.len()].join(", "));
+    let sql = format!("INSERT INTO {into} ({}) VALUES ({places})", names.join(", "));
+    let could_not = |e| failed(format!("run `{sql}`"), &e);
+    let mut insert = Prepared::new(connection, &sql, 0).map_err(could_not)?;
+    if insert.takes_blobs() {
+        return one_by_one(&mut insert, table, rows);
+    }
+    let mut batch = Batch::new(connection, &insert).map_err(could_not)?;
+    let mut count = 0;
+    while let Some(row) = rows.next() {
+        batch.push(table, row)?;
+        count += 1;
+        if batch.is_full() {
+            batch.send().map_err(could_not)?;
+        }
+    }
+    batch.send().map_err(could_not)?;
+    batch.close().map_err(could_not)?;
+    Ok(count)
+}
+
+/// The same of a table with blobs, each of which is stored by a call of its own.
+fn one_by_one(insert: &mut Prepared, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+    let mut count = 0;
+    while let Some(row) = rows.next() {
+        check_width(NAME, table, row)?;
+        insert.run(row, None).map_err(Stopped::into_error)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Rows that are not stored yet.
+struct Batch<'a> {
+    connection: &'a Connection,
+    /// `None` once it was closed.
+    batch: Option<api::Batch>,
+    message: Message,
+    /// Rows one behind the other, in words.
+    memory: Vec<u64>,
+    rows: usize,
+    room: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(connection: &'a Connection, insert: &Prepared) -> Done<Self> {
+        let (statement, described) = insert.input()?;
+        // A description of its own, of the same types.
+        let message = described.shaped(connection, &natural(described))?;
+        let room = (BYTES / message.stride.max(1)).max(1);
+        let memory = vec![0; (room * message.stride).div_ceil(size_of::<u64>())];
+        // SAFETY: the statement is alive, and the description as long as the batch.
+        let batch = unsafe {
+            statement.create_batch(connection.status(), message.metadata(), 0, std::ptr::null())
+        };
+        let batch = Some(connection.some(batch)?);
+        Ok(Self { connection, batch, message, memory, rows: 0, room })
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows == self.room
+    }
+
+    /// Adds a row.
+    fn push(&mut self, table: &TableDef, row: &[Param<'_>]) -> Result<()> {
+        check_width(NAME, table, row)?;
+        let (at, stride) = (self.rows * self.message.stride, self.message.stride);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory);
+        let message = &mut bytes[at..at + stride];
+        for (column, (field, value)) in self.message.fields.iter().zip(row).enumerate() {
+            if !put(field, message, *value) {
+                return Err(refused(table, column, field, *value));
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Stores the rows that were added.
+    fn send(&mut self) -> Done<()> {
+        let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status());
+        let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
+        let transaction = self.connection.transaction(kind::DEFINE)?;
+        // SAFETY: batch and transaction are alive, and so many rows lie in memory.
+        let state = unsafe {
+            batch.add(status, rows as _, self.memory.as_ptr().cast::<c_void>());
+            self.connection.done(())?;
+            self.connection.some(batch.execute(status, transaction))?
+        };
+        // SAFETY: the state is alive, and used no more once it is disposed.
+        unsafe {
+            let wrong = self.connection.done(state.find_error(status, 0));
+            let wrong = wrong.and_then(|wrong| {
+                if wrong != NO_MORE_ERRORS {
+                    state.status_of(status, status, wrong);
+                }
+                self.connection.done(())
+            });
+            state.dispose();
+            wrong
+        }
+    }
+
+    fn close(mut self) -> Done<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Done<()> {
+        let Some(batch) = self.batch.take() else { return Ok(()) };
+        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        unsafe {
+            batch.close(self.connection.status());
+            self.connection.done(()).inspect_err(|_| {
+                batch.release();
+            })
+        }
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        // The error before it is the one to tell.
+        let _ = self.end();
+    }
+}
+
+/// A value that its column does not take: of another kind, or too long.
+#[cold]
+fn refused(table: &TableDef, column: usize, field: &Field, value: Param<'_>) -> EngineError {
+    let length = match value {
+        Param::Text(text) => text.len(),
+        Param::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    };
+    if field.of == types::VARYING && length > field.length {
+        let (name, ..) = table.columns[column];
+        let why =
+            format!("{length} bytes are too long for column {name}, which has {}", field.length);
+        return EngineError::failed(NAME, format!("load a row into {}", table.name), why);
+    }
+    not_taken(NAME, table, column, value)
+}

@@ -1,0 +1,139 @@
+//! Messages: the parameters of an execution, and the values of a row, side by side in memory.
+
+use std::ffi::{CStr, c_uint, c_void};
+
+use super::api;
+use super::connection::{Connection, Done};
+
+/// Where a value lies in its message, and of what type it is.
+pub(super) struct Field {
+    pub name: Box<str>,
+    /// One of [`types`].
+    pub of: c_uint,
+    pub sub_type: i32,
+    /// Its character set and, in the second byte, its collation.
+    pub character_set: c_uint,
+    /// Bytes of it, at most; of a text without its length.
+    pub length: usize,
+    /// Digits after the point, as a negative number.
+    pub scale: i32,
+    pub offset: usize,
+    /// Where two bytes say whether there is a value: 0 where there is one.
+    pub null: usize,
+}
+
+impl Field {
+    /// Whether it has a value in a message.
+    #[inline]
+    pub fn is_null(&self, message: &[u8]) -> bool {
+        message[self.null..self.null + 2] != [0; 2]
+    }
+}
+
+/// A type that a value of a message is to have.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub of: c_uint,
+    pub length: usize,
+    pub character_set: c_uint,
+}
+
+/// A description of messages, and memory for one.
+pub(super) struct Message {
+    metadata: api::Metadata,
+    pub fields: Vec<Field>,
+    /// In words, for numbers are read where they lie.
+    memory: Vec<u64>,
+    /// Bytes of it that are used.
+    length: usize,
+    /// Bytes from one message to the next, where several lie one behind the other.
+    pub stride: usize,
+}
+
+impl Message {
+    /// One that the engine describes, and that is ours to release.
+    pub fn new(connection: &Connection, metadata: api::Metadata) -> Done<Self> {
+        let mut message =
+            Self { metadata, fields: Vec::new(), memory: Vec::new(), length: 0, stride: 0 };
+        let status = connection.status();
+        // SAFETY: the description is alive; names are copied before it is released.
+        unsafe {
+            let count = metadata.count(status);
+            for place in 0..count {
+                let alias = metadata.alias(status, place);
+                let name = match alias.is_null() {
+                    true => Box::default(),
+                    false => CStr::from_ptr(alias).to_string_lossy().into(),
+                };
+                message.fields.push(Field {
+                    name,
+                    of: metadata.of(status, place) & !1,
+                    sub_type: metadata.sub_type(status, place),
+                    character_set: metadata.character_set(status, place),
+                    length: metadata.length(status, place) as usize,
+                    scale: metadata.scale(status, place),
+                    offset: metadata.offset(status, place) as usize,
+                    null: metadata.null_offset(status, place) as usize,
+                });
+            }
+            message.length = metadata.message_length(status) as usize;
+            message.stride = metadata.aligned_length(status) as usize;
+        }
+        message.memory = vec![0; message.length.div_ceil(size_of::<u64>())];
+        connection.done(message)
+    }
+
+    /// The same with other types, where one is given; nothing of the values stays.
+    pub fn shaped(&self, connection: &Connection, shapes: &[Option<Shape>]) -> Done<Self> {
+        let status = connection.status();
+        // SAFETY: the description is alive.
+        let builder = connection.some(unsafe { self.metadata.builder(status) })?;
+        for (place, shape) in (0..).zip(shapes) {
+            let Some(Shape { of, length, character_set }) = *shape else { continue };
+            // SAFETY: the builder is alive and has that place.
+            unsafe {
+                builder.set_type(status, place, of);
+                builder.set_sub_type(status, place, 0);
+                builder.set_scale(status, place, 0);
+                builder.set_length(status, place, length as c_uint);
+                builder.set_character_set(status, place, character_set);
+            }
+        }
+        // SAFETY: as above; it is released once.
+        let metadata = unsafe {
+            let metadata = connection.some(builder.metadata(status));
+            builder.release();
+            metadata?
+        };
+        Self::new(connection, metadata)
+    }
+
+    /// The description, alive as long as this.
+    pub fn metadata(&self) -> api::Metadata {
+        self.metadata
+    }
+
+    /// Its fields, and its memory.
+    #[inline]
+    pub fn parts(&mut self) -> (&[Field], &mut [u8]) {
+        (&self.fields, &mut bytemuck::cast_slice_mut(&mut self.memory)[..self.length])
+    }
+
+    /// Bytes of a message.
+    #[inline]
+    pub const fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Its memory for a call that reads or writes a message.
+    pub fn raw(&mut self) -> *mut c_void {
+        self.memory.as_mut_ptr().cast()
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more.
+        unsafe { self.metadata.release() };
+    }
+}

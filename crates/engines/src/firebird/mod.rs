@@ -1,0 +1,91 @@
+//! `firebird`: Firebird's engine in this process, by its object-oriented interface, from a library that
+//! is opened at run time.
+
+mod api;
+mod blob;
+mod check;
+mod connection;
+mod dialect;
+mod failure;
+mod library;
+mod load;
+mod message;
+mod param;
+mod place;
+mod row;
+mod script;
+mod settings;
+mod statement;
+mod store;
+mod tier;
+
+use embermark_model::Durability;
+
+use crate::{
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Settings, Tier,
+};
+use failure::Failure;
+use library::LIBRARY;
+use place::Place;
+use settings::SETTINGS;
+use store::Session;
+use tier::TIERS;
+
+/// Its name in errors.
+const NAME: &str = "firebird";
+
+/// The database's file in its directory.
+const FILE: &str = "embermark.fdb";
+
+/// The engine.
+pub(crate) struct Firebird;
+
+impl Engine for Firebird {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "Firebird",
+            kind: Kind::Embedded,
+            family: DataModel::Sql,
+            licence: "IPL 1.0 and IDPL 1.0",
+        }
+    }
+
+    fn availability(&self) -> Availability {
+        LIBRARY.availability(|library| library.version.clone())
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        Some(library::VARIABLE)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        LIBRARY.origin(library::VARIABLE)
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        tier::of(durability)
+    }
+
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let library = LIBRARY.get()?;
+        let place = Place::new(library, options)?;
+        let session = Session::open(place)?;
+        let mut settings = session.settings()?;
+        SETTINGS.taken(NAME, options, &mut settings)?;
+        TIERS.of(options.durability).check(NAME, options, &mut settings)?;
+        let (store, version) = (session.into_store(), library.version.clone());
+        Ok(Opened { store, version, settings, server: None })
+    }
+}
+
+/// An error of Firebird's, with what it was doing.
+#[cold]
+fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
+    EngineError::failed(NAME, doing, failure)
+}

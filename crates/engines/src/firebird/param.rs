@@ -1,0 +1,118 @@
+//! Values on their way into a message.
+
+use super::api::{Quad, types};
+use super::message::{Field, Message, Shape};
+use crate::sql::Param;
+
+/// The longest text that a message has, in bytes: that of a VARCHAR.
+const LONGEST: usize = 32_765;
+
+/// As much room as a text gets at least, in bytes.
+const LEAST_TEXT: usize = 64;
+
+/// Character sets of texts without one of their own, and of bytes.
+const NONE: u32 = 0;
+const OCTETS: u32 = 1;
+
+/// The types in which parameters are given that the engine describes so: integers in 64 bits, floats in
+/// double precision, texts in as many bytes as their column has, with their length. `None` where it stays.
+pub(super) fn natural(described: &Message) -> Vec<Option<Shape>> {
+    let shape = |field: &Field| match field.of {
+        types::SHORT | types::LONG | types::INT64 => Some(integer()),
+        types::FLOAT | types::DOUBLE => Some(double()),
+        types::TEXT => Some(Shape {
+            of: types::VARYING,
+            length: field.length,
+            character_set: field.character_set,
+        }),
+        _ => None,
+    };
+    described.fields.iter().map(shape).collect()
+}
+
+/// The types in which these values can be given, where those of the message do not suit them.
+pub(super) fn suiting(message: &Message, params: &[Param<'_>]) -> Vec<Option<Shape>> {
+    let shape = |(field, param): (&Field, &Param<'_>)| {
+        if suits(field, *param) {
+            return None;
+        }
+        let text = |bytes: &[u8], own| {
+            let is_text = matches!(field.of, types::VARYING | types::TEXT);
+            let length = bytes.len().max(LEAST_TEXT).next_power_of_two().min(LONGEST);
+            let character_set = if is_text { field.character_set } else { own };
+            Some(Shape { of: types::VARYING, length, character_set })
+        };
+        match param {
+            Param::Null => None,
+            Param::Int(_) => Some(integer()),
+            Param::Float(_) => Some(double()),
+            Param::Text(value) => text(value.as_bytes(), NONE),
+            Param::Bytes(value) => text(value, OCTETS),
+        }
+    };
+    message.fields.iter().zip(params).map(shape).collect()
+}
+
+const fn integer() -> Shape {
+    Shape { of: types::INT64, length: 8, character_set: NONE }
+}
+
+const fn double() -> Shape {
+    Shape { of: types::DOUBLE, length: 8, character_set: NONE }
+}
+
+/// Whether a value can be put where a field is.
+#[inline]
+fn suits(field: &Field, param: Param<'_>) -> bool {
+    match (field.of, param) {
+        (_, Param::Null)
+        | (types::INT64 | types::DOUBLE | types::BOOLEAN, Param::Int(_))
+        | (types::DOUBLE, Param::Float(_))
+        | (types::BLOB, Param::Text(_) | Param::Bytes(_)) => true,
+        (types::VARYING, Param::Text(text)) => text.len() <= field.length,
+        (types::VARYING, Param::Bytes(bytes)) => bytes.len() <= field.length,
+        _ => false,
+    }
+}
+
+/// Puts a value into a message, unless it does not suit the field, or is one for a blob, of which the
+/// message has the number alone.
+#[inline]
+pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
+    if !suits(field, param) {
+        return false;
+    }
+    let is_null = u16::from(param == Param::Null);
+    message[field.null..field.null + 2].copy_from_slice(&is_null.to_ne_bytes());
+    let at = field.offset;
+    match (field.of, param) {
+        (_, Param::Null) => {}
+        (types::INT64, Param::Int(value)) => write(message, at, value.to_ne_bytes()),
+        (types::DOUBLE, Param::Int(value)) => write(message, at, (value as f64).to_ne_bytes()),
+        (types::BOOLEAN, Param::Int(value)) => write(message, at, [u8::from(value != 0)]),
+        (_, Param::Float(value)) => write(message, at, value.to_ne_bytes()),
+        (types::VARYING, Param::Text(text)) => write_text(message, at, text.as_bytes()),
+        (types::VARYING, Param::Bytes(bytes)) => write_text(message, at, bytes),
+        _ => return false,
+    }
+    true
+}
+
+/// Puts the number of a blob into a message.
+pub(super) fn put_blob(field: &Field, message: &mut [u8], id: Quad) {
+    write(message, field.null, [0; 2]);
+    write(message, field.offset, id.high.to_ne_bytes());
+    write(message, field.offset + 4, id.low.to_ne_bytes());
+}
+
+#[inline]
+fn write<const N: usize>(message: &mut [u8], at: usize, bytes: [u8; N]) {
+    message[at..at + N].copy_from_slice(&bytes);
+}
+
+/// A length of two bytes, then the text.
+#[inline]
+fn write_text(message: &mut [u8], at: usize, text: &[u8]) {
+    write(message, at, (text.len() as u16).to_ne_bytes());
+    message[at + 2..at + 2 + text.len()].copy_from_slice(text);
+}

@@ -1,0 +1,61 @@
+//! Several statements in one text: Firebird takes one at a time.
+
+/// The statements of a text, which semicolons part that are in no quotes and no remark. A text that begins a
+/// block is one statement, since semicolons end those inside it.
+pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
+    let begins = |word: &str| {
+        let head = text.trim_start().get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    let is_block =
+        begins("EXECUTE BLOCK") || begins("CREATE PROCEDURE") || begins("CREATE TRIGGER");
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let whole = rest.take()?;
+        let end = if is_block { None } else { end_of_first(whole) };
+        let (first, others) = match end {
+            Some(end) => (&whole[..end], Some(&whole[end + 1..])),
+            None => (whole, None),
+        };
+        rest = others;
+        Some(first.trim())
+    })
+    .filter(|statement| !statement.is_empty())
+}
+
+/// Where the semicolon is that ends the first statement.
+fn end_of_first(text: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut bytes = text.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match (quote, byte) {
+            (Some(b'\n'), b'\n') => quote = None,
+            (Some(open), _) if open == byte && open != b'\n' => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            // A remark to the end of its line.
+            (None, b'-') if bytes.peek().is_some_and(|(_, next)| *next == b'-') => {
+                quote = Some(b'\n');
+            }
+            (None, b';') => return Some(at),
+            (None, _) => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+
+    #[test]
+    fn semicolons_part_statements_but_not_texts_names_remarks_or_blocks() {
+        let of = |text| statements(text).collect::<Vec<_>>();
+        assert_eq!(of("SELECT 1; INSERT 2 ;"), ["SELECT 1", "INSERT 2"]);
+        assert_eq!(of(" ; "), [""; 0]);
+        assert_eq!(of("a 'x;''y;' b; c"), ["a 'x;''y;' b", "c"]);
+        assert_eq!(of("a \"x;\" -- it's; so\nb; c"), ["a \"x;\" -- it's; so\nb", "c"]);
+        let block = "execute block as begin a; b; end";
+        assert_eq!(of(block), [block]);
+    }
+}

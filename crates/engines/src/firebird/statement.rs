@@ -1,0 +1,320 @@
+//! A prepared statement that lives as long as its store.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::{ptr, slice};
+
+use super::api::{self, Quad, Transaction, answer, kind, types};
+use super::connection::{Connection, Done};
+use super::failure::Failure;
+use super::message::{Field, Message, Shape};
+use super::param::{natural, put, put_blob, suiting};
+use super::row::Row;
+use super::{blob, failed};
+use crate::EngineError;
+use crate::sql::{Param, Visit};
+use crate::sql_driver::Stopped;
+
+/// What Firebird has prepared. Its connection may let go of it at any time, so that what it uses can be
+/// dropped.
+pub(super) struct Handle(Cell<Option<api::Statement>>);
+
+impl Handle {
+    /// Lets go of it.
+    pub fn release(&self, connection: &Connection) {
+        if let Some(statement) = self.0.take() {
+            connection.free(statement);
+        }
+    }
+}
+
+/// A prepared statement, with the memory of its parameters and of a row, which are described to the
+/// engine once, and again only when a value comes that does not suit.
+pub(super) struct Prepared {
+    handle: Rc<Handle>,
+    of: u32,
+    input: Message,
+    output: Message,
+    has_blobs: bool,
+    /// What the blobs of a row hold, by column.
+    blobs: Vec<Vec<u8>>,
+    sql: Box<str>,
+    /// The character set of bytes.
+    bytes: u32,
+    connection: Rc<Connection>,
+}
+
+impl Prepared {
+    /// Prepares the one statement of `sql`. Columns of the character set `bytes` hold bytes.
+    pub fn new(connection: &Rc<Connection>, sql: &str, bytes: u32) -> Done<Self> {
+        let statement = connection.prepare(sql)?;
+        let handle = Rc::new(Handle(Cell::new(Some(statement))));
+        connection.keep(&handle);
+        let status = connection.status();
+        // SAFETY: the statement is alive.
+        let (of, input, output) = unsafe {
+            let of = connection.done(statement.kind(status))?;
+            let input = connection.some(statement.input_metadata(status))?;
+            let input = Message::new(connection, input)?;
+            let output = connection.some(statement.output_metadata(status))?;
+            (of, input, Message::new(connection, output)?)
+        };
+        let input = match input.fields.is_empty() {
+            true => input,
+            false => input.shaped(connection, &natural(&input))?,
+        };
+        let is_decfloat = |field: &Field| matches!(field.of, types::DECFLOAT16 | types::DECFLOAT34);
+        let as_double = |field: &Field| {
+            let double = Shape { of: types::DOUBLE, length: 8, character_set: 0 };
+            is_decfloat(field).then_some(double)
+        };
+        let output = match output.fields.iter().any(is_decfloat) {
+            true => {
+                let shapes: Vec<_> = output.fields.iter().map(as_double).collect();
+                output.shaped(connection, &shapes)?
+            }
+            false => output,
+        };
+        let has_blobs = output.fields.iter().any(|field| field.of == types::BLOB);
+        let blobs = vec![Vec::new(); output.fields.len()];
+        let (sql, connection) = (sql.into(), Rc::clone(connection));
+        Ok(Self { handle, of, input, output, has_blobs, blobs, sql, bytes, connection })
+    }
+
+    /// Whether it has parameters that are blobs.
+    pub fn takes_blobs(&self) -> bool {
+        self.input.fields.iter().any(|field| field.of == types::BLOB)
+    }
+
+    /// What was prepared, and the description of its parameters.
+    pub fn input(&self) -> Done<(api::Statement, &Message)> {
+        let statement = self.handle.0.get().ok_or_else(|| Failure::own("it is not prepared"))?;
+        Ok((statement, &self.input))
+    }
+
+    /// Runs it, visits its rows, and gives the number of rows that it changed.
+    #[inline]
+    pub fn run(
+        &mut self,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> Result<u64, Stopped> {
+        let Some(statement) = self.handle.0.get() else { return self.run_anew(params, visit) };
+        let transaction = self.connection.transaction(self.of).map_err(|e| self.stopped(&e))?;
+        self.put(transaction, params)?;
+        if matches!(self.of, kind::SELECT | kind::SELECT_FOR_UPDATE) {
+            return self.query(statement, transaction, visit).map(|()| 0);
+        }
+        let status = self.connection.status();
+        let (input, output) = (self.input.metadata(), self.output.metadata());
+        let (values, row) = (self.input.raw(), self.output.raw());
+        let returns = !self.output.fields.is_empty();
+        // SAFETY: the statement and its transaction are alive, and the messages are as they are described.
+        let changed = unsafe {
+            let output = returns.then_some(output);
+            let row = if returns { row } else { ptr::null_mut() };
+            statement.execute(status, transaction, Some(input), values, output, row);
+            self.connection.done(()).map_err(|e| self.stopped(&e))?;
+            statement.affected_records(status)
+        };
+        let changed = self.connection.done(changed).map_err(|e| self.stopped(&e))?;
+        if let Some(visit) = visit
+            && returns
+        {
+            // SAFETY: what was returned has been written, and nothing writes to it before the next run.
+            unsafe { self.visit(row, transaction, visit)? };
+        }
+        Ok(changed)
+    }
+
+    /// Runs it after its connection has let go of it.
+    #[cold]
+    fn run_anew(
+        &mut self,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> Result<u64, Stopped> {
+        *self = Self::new(&self.connection, &self.sql, self.bytes).map_err(|e| self.stopped(&e))?;
+        self.run(params, visit)
+    }
+
+    fn query(
+        &mut self,
+        statement: api::Statement,
+        transaction: Transaction,
+        mut visit: Option<&mut Visit<'_>>,
+    ) -> Result<(), Stopped> {
+        let status = self.connection.status();
+        let (input, output) = (self.input.metadata(), self.output.metadata());
+        let (values, row) = (self.input.raw(), self.output.raw());
+        // SAFETY: the statement and its transaction are alive, and the message is as it is described.
+        let cursor = unsafe {
+            statement.open_cursor(status, transaction, Some(input), values, Some(output), 0)
+        };
+        let connection = Rc::clone(&self.connection);
+        let cursor = connection.some(cursor).map_err(|e| self.stopped(&e))?;
+        let cursor = Cursor { cursor, connection: &connection };
+        let mut seen = false;
+        loop {
+            // SAFETY: the cursor is open, and the message is as it was described; nobody reads it now.
+            let came = unsafe { cursor.cursor.fetch_next(status, row) };
+            match connection.done(came) {
+                Ok(answer::OK) => {}
+                Ok(_) => return cursor.close().map_err(|e| self.stopped(&e)),
+                Err(failure) if seen => return Err(Stopped::Engine(self.failed(&failure))),
+                Err(failure) => return Err(self.stopped(&failure)),
+            }
+            seen = true;
+            if let Some(visit) = &mut visit {
+                // SAFETY: a row has been written, and nothing writes to it before the next fetch.
+                unsafe { self.visit(row, transaction, &mut **visit)? };
+            }
+        }
+    }
+
+    /// Shows a row.
+    ///
+    /// # Safety
+    /// The row is written, of the length of its message, and nothing writes to it meanwhile.
+    #[inline]
+    unsafe fn visit(
+        &mut self,
+        row: *mut c_void,
+        transaction: Transaction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Stopped> {
+        // SAFETY: as the caller promises.
+        let message = unsafe { slice::from_raw_parts(row.cast::<u8>(), self.output.length()) };
+        if self.has_blobs {
+            let read = self.read_blobs(message, transaction);
+            read.map_err(|e| Stopped::Engine(self.failed(&e)))?;
+        }
+        let (fields, blobs, bytes) = (&*self.output.fields, &*self.blobs, self.bytes);
+        visit(&Row { fields, message, blobs, bytes }).map_err(Stopped::Visitor)
+    }
+
+    /// Reads what the blobs of a row hold.
+    fn read_blobs(&mut self, message: &[u8], transaction: Transaction) -> Done<()> {
+        let blobs = self.output.fields.iter().zip(&mut self.blobs);
+        for (field, into) in blobs.filter(|(field, _)| field.of == types::BLOB) {
+            if !field.is_null(message) {
+                let id = Quad::read(message, field.offset);
+                blob::read(&self.connection, transaction, id, into)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the parameters where the engine finds them.
+    #[inline]
+    fn put(&mut self, transaction: Transaction, params: &[Param<'_>]) -> Result<(), Stopped> {
+        if params.len() != self.input.fields.len() {
+            return Err(Stopped::Engine(self.has_other_parameters(params.len())));
+        }
+        let (fields, message) = self.input.parts();
+        let put = |(field, param): (&Field, &Param<'_>)| put(field, message, *param);
+        match fields.iter().zip(params).all(put) {
+            true => Ok(()),
+            false => self.put_others(transaction, params),
+        }
+    }
+
+    /// The same of parameters of which some are blobs, or do not suit.
+    #[cold]
+    fn put_others(
+        &mut self,
+        transaction: Transaction,
+        params: &[Param<'_>],
+    ) -> Result<(), Stopped> {
+        let shapes = suiting(&self.input, params);
+        if shapes.iter().any(Option::is_some) {
+            let input = self.input.shaped(&self.connection, &shapes);
+            self.input = input.map_err(|e| self.stopped(&e))?;
+        }
+        for (place, param) in params.iter().enumerate() {
+            let value = match (self.input.fields[place].of, *param) {
+                (types::BLOB, Param::Text(text)) => Some(text.as_bytes()),
+                (types::BLOB, Param::Bytes(bytes)) => Some(bytes),
+                _ => None,
+            };
+            let id = match value {
+                Some(value) => {
+                    let stored = blob::store(&self.connection, transaction, value);
+                    Some(stored.map_err(|e| self.stopped(&e))?)
+                }
+                None => None,
+            };
+            let (fields, message) = self.input.parts();
+            let is_put = match id {
+                Some(id) => {
+                    put_blob(&fields[place], message, id);
+                    true
+                }
+                None => put(&fields[place], message, *param),
+            };
+            if !is_put {
+                let why = format!("parameter {} is longer than a VARCHAR", place + 1);
+                return Err(Stopped::Engine(self.failed(&Failure::own(&why))));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn has_other_parameters(&self, given: usize) -> EngineError {
+        let why = format!("it has {} parameters, {given} are given", self.input.fields.len());
+        self.failed(&Failure::own(&why))
+    }
+
+    #[cold]
+    fn failed(&self, failure: &Failure) -> EngineError {
+        failed(format!("run `{}`", self.sql), failure)
+    }
+
+    /// An error before any row was seen.
+    #[cold]
+    fn stopped(&self, failure: &Failure) -> Stopped {
+        match failure.is_conflict() {
+            true => Stopped::Conflict(self.failed(failure)),
+            false => Stopped::Engine(self.failed(failure)),
+        }
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        self.handle.release(&self.connection);
+    }
+}
+
+/// A cursor that is closed when dropped.
+struct Cursor<'a> {
+    cursor: api::ResultSet,
+    connection: &'a Connection,
+}
+
+impl Cursor<'_> {
+    fn close(self) -> Done<()> {
+        let closed = self.end();
+        std::mem::forget(self);
+        closed
+    }
+
+    fn end(&self) -> Done<()> {
+        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        unsafe {
+            self.cursor.close(self.connection.status());
+            self.connection.done(()).inspect_err(|_| {
+                self.cursor.release();
+            })
+        }
+    }
+}
+
+impl Drop for Cursor<'_> {
+    fn drop(&mut self) {
+        // The error before it is the one to tell.
+        let _ = self.end();
+    }
+}

@@ -1,0 +1,192 @@
+//! An open Firebird database.
+
+use std::rc::Rc;
+
+use super::api::open;
+use super::connection::{Connection, Done};
+use super::dialect::{BYTES, COLLATIONS, FirebirdSql};
+use super::place::{Made, Place};
+use super::settings::ASKED;
+use super::statement::Prepared;
+use super::{NAME, check, failed, load};
+use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql_driver::{Connected, Driver, Stopped};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+
+/// Why no other process may open a database that one has open.
+const EXCLUSIVE: &str = "in the server mode Super, which a library has as shipped, the engine has exclusive access to each database file \
+     (https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode)";
+
+/// A connection in this process.
+pub(super) struct Session {
+    /// The character set of columns of bytes.
+    bytes: u32,
+    connection: Rc<Connection>,
+    place: Place,
+}
+
+impl Session {
+    /// Opens the database of a place, or makes it.
+    pub fn open(place: Place) -> Result<Self> {
+        let made = place.is_there();
+        let connection = Connection::open(&place, made, &[])?;
+        if made == Made::New {
+            place.settle()?;
+        }
+        let ready = ready(&connection);
+        let bytes = ready.map_err(|e| failed("make its collations", &e))?;
+        Ok(Self { bytes, connection, place })
+    }
+
+    /// A further client of a database that is open. It has a connection of its own, and shares the cache
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode>).
+    fn join(place: Place) -> Result<Self> {
+        let connection = Connection::open(&place, Made::There, &[])?;
+        let bytes = collation(&connection).map_err(|e| failed("find its collations", &e))?;
+        let bytes = bytes.ok_or_else(|| {
+            EngineError::failed(NAME, "find its collations", format!("there is no {BYTES}"))
+        })?;
+        Ok(Self { bytes, connection, place })
+    }
+
+    /// The settings that matter, as the database says them.
+    pub fn settings(&self) -> Result<Vec<(String, String)>> {
+        let items = ASKED.map(|(item, _)| item);
+        let numbers = self.connection.numbers(&items);
+        let numbers = numbers.map_err(|e| failed("read its settings", &e))?;
+        let named = ASKED.iter().filter_map(|(item, name)| {
+            let (_, number) = numbers.iter().find(|(known, _)| known == item)?;
+            Some(((*name).to_owned(), number.to_string()))
+        });
+        Ok(named.collect())
+    }
+
+    pub fn into_store(self) -> Store {
+        Store::Sql(Connected::new(self))
+    }
+}
+
+/// Makes the collations of ours where they are not there yet; the character set of bytes.
+fn ready(connection: &Rc<Connection>) -> Done<u32> {
+    if let Some(bytes) = collation(connection)? {
+        return Ok(bytes);
+    }
+    COLLATIONS.iter().try_for_each(|sql| connection.batch(sql))?;
+    collation(connection)?.ok_or_else(|| super::Failure::own("they are not there"))
+}
+
+/// The character set, with its collation, of columns of bytes.
+fn collation(connection: &Rc<Connection>) -> Done<Option<u32>> {
+    let sql = format!(
+        "SELECT c.RDB$CHARACTER_SET_ID + 256 * c.RDB$COLLATION_ID FROM RDB$COLLATIONS c \
+         WHERE c.RDB$COLLATION_NAME = '{BYTES}'"
+    );
+    let mut found = None;
+    let mut visit = |row: &dyn crate::sql::ResultRow| {
+        found = row.int(0)?.and_then(|number| u32::try_from(number).ok());
+        Ok(())
+    };
+    let asked = Prepared::new(connection, &sql, 0)?.run(&[], Some(&mut visit));
+    match asked {
+        Ok(_) => Ok(found),
+        Err(stopped) => Err(super::Failure::own(&stopped.into_error().to_string())),
+    }
+}
+
+impl Driver for Session {
+    type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &FirebirdSql
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.connection.batch(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        let prepared = Prepared::new(&self.connection, sql, self.bytes);
+        prepared.map_err(|e| failed(format!("prepare `{sql}`"), &e))
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        statement: &mut Prepared,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> std::result::Result<u64, Stopped> {
+        statement.run(params, visit)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.connection.begin(access).map_err(|e| failed("begin a transaction", &e))
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.connection.commit().map_err(|e| failed("commit", &e))
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.connection.roll_back().map_err(|e| failed("roll back", &e))
+    }
+
+    fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        load::insert(&self.connection, &FirebirdSql, table, rows)
+    }
+
+    /// Fresh selectivities of indexes, as is advised after many changes
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-setstat>),
+    /// and a sweep, which removes versions of rows that nobody sees
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>).
+    fn maintain(&mut self) -> Result<()> {
+        let indexes = "SELECT TRIM(RDB$INDEX_NAME) FROM RDB$INDICES WHERE RDB$SYSTEM_FLAG = 0";
+        let mut names = Vec::new();
+        self.prepare(indexes)?
+            .run(
+                &[],
+                Some(&mut |row| {
+                    names.extend(row.text(0)?.map(str::to_owned));
+                    Ok(())
+                }),
+            )
+            .map_err(Stopped::into_error)?;
+        for name in names {
+            self.batch(&format!("SET STATISTICS INDEX \"{name}\""))?;
+        }
+        self.connection.rest().map_err(|e| failed("end its transactions", &e))?;
+        let sweep = [(open::SWEEP, open::SWEEP_RECORDS)];
+        let sweeper = Connection::open(&self.place, Made::There, &sweep)?;
+        sweeper.detach().map_err(|e| failed("close the database after a sweep", &e))
+    }
+
+    fn join(&self) -> Join {
+        Join::Exclusive(EXCLUSIVE)
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let place = self.place.clone();
+        Ok(ClientOpener::new(move || Ok(Self::join(place)?.into_store())))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery from a log: it has none, and a commit writes the pages themselves";
+        Err(EngineError::unsupported(NAME, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.connection.detach().map_err(|e| failed("close the database for a check", &e))?;
+        let checked = check::validate(&self.place);
+        let again = self.connection.attach(&self.place, Made::There, &[]);
+        again.map_err(|e| failed("open the database after a check", &e))?;
+        checked
+    }
+
+    fn close(self) -> Result<()> {
+        self.connection.detach().map_err(|e| failed("close the database", &e))
+    }
+}

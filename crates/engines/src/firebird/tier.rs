@@ -1,0 +1,59 @@
+//! How Firebird makes each durability tier.
+
+use embermark_model::Durability;
+
+use super::library::LIBRARY;
+use crate::{Tier, TierSetting, TierTable};
+
+/// The setting of a tier.
+#[derive(Clone, Copy)]
+pub(super) struct Writes {
+    /// Whether every page is synced as it is written.
+    pub forced_writes: bool,
+}
+
+/// A commit writes the pages that its transaction has changed, in an order in which none points to one
+/// that is not written yet ("careful write"), and no log. Whether they reach the device before it returns
+/// is `forced_writes`
+/// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-writemode>):
+///
+/// - `power`, on: "data is flushed to disc on COMMIT".
+/// - `process`, `none`, off: it is left to the operating system when data goes to the disc, which the death
+///   of the process does not change. There is nothing cheaper.
+pub(super) static TIERS: TierTable<Writes> =
+    TierTable { none: UNFORCED, process: UNFORCED, power: FORCED };
+
+const UNFORCED: TierSetting<Writes> = TierSetting::of(
+    Durability::Process,
+    Writes { forced_writes: false },
+    "forced writes off: pages are handed to the operating system at commit",
+    MANUAL,
+)
+.reads(&[("forced_writes", &["0"])])
+.or_at_least(&[("forced_writes", &["0", "1"])]);
+
+const FORCED: TierSetting<Writes> = TierSetting::of(
+    Durability::Power,
+    Writes { forced_writes: true },
+    "forced writes on: every page is synced as it is written, at commit at the latest",
+    MANUAL,
+)
+.reads(&[("forced_writes", &["1"])]);
+
+/// Versions that were shown not to keep `power` by `embermark durability`: a page that is written again where it
+/// is, and in part when the power is cut, is neither told by a checksum nor there a second time.
+const BROKEN: [&str; 1] = ["5.0.4"];
+
+const NOT_KEPT: &str = "after a power cut a page that was written in part stays so: rows or an index may be corrupt,      or the file may not open (docs/durability.md); FIREBIRD_LIB_DIR has another version run";
+
+/// How the version that is here makes a tier.
+pub(super) fn of(durability: Durability) -> Tier {
+    let is_broken = LIBRARY.get().is_ok_and(|library| BROKEN.contains(&&*library.version));
+    match durability {
+        Durability::Power if is_broken => Tier::Unsupported { why: NOT_KEPT },
+        _ => TIERS.tier(durability),
+    }
+}
+
+const MANUAL: &str =
+    "https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html";

@@ -1,0 +1,159 @@
+//! `hybrid` and `hybrid-bdb`: a key-value front with DuckDB beside it, by `embermark-hybrid`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use embermark_hybrid::{Hybrid, OpenMirror, Options};
+use embermark_model::Durability;
+
+use crate::duckdb::DuckDb;
+use crate::sql::SqlStore;
+use crate::{
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Setting, Settings, Store, Takes, Tier, as_set,
+};
+
+/// A hybrid over a front.
+pub(crate) struct Over {
+    id: &'static str,
+    name: &'static str,
+    licence: &'static str,
+    front: &'static dyn Engine,
+    /// Whether the front has a cache of its own, which shares the memory with the mirror's.
+    front_caches: bool,
+    settings: Settings,
+}
+
+/// Over LMDB.
+pub(crate) static OVER_LMDB: Over = Over {
+    id: "hybrid",
+    name: "hybrid (LMDB, DuckDB)",
+    licence: "OpenLDAP Public License 2.8, MIT",
+    front: &crate::lmdb::ENGINE,
+    front_caches: false,
+    settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], others: None, reserved: &[] },
+};
+
+/// Over Berkeley DB, which has one client at a time: nothing refreshes in the background.
+pub(crate) static OVER_BERKELEY_DB: Over = Over {
+    id: "hybrid-bdb",
+    name: "hybrid (Berkeley DB, DuckDB)",
+    licence: "Sleepycat, MIT",
+    front: &crate::berkeleydb::ENGINE,
+    front_caches: true,
+    settings: Settings { known: &[WRITE_AFTER, LOG_LIMIT], others: None, reserved: &[] },
+};
+
+/// Milliseconds between two refreshes in the background; 0 for none.
+const REFRESH: Setting = Setting::new("refresh_every_ms", Takes::Number);
+/// Changed rows after which the mirror's file is written.
+const WRITE_AFTER: Setting = Setting::new("write_after", Takes::Number);
+/// Bytes of records of changes after which the mirror is given up.
+const LOG_LIMIT: Setting = Setting::new("log_limit", Takes::Number);
+
+/// The folders of its parts.
+const FRONT: &str = "front";
+const MIRROR: &str = "mirror";
+
+impl Over {
+    /// The options of the front, and of the mirror in a folder that it will be given.
+    fn parts(&self, options: &OpenOptions) -> (OpenOptions, OpenOptions) {
+        let memory = if self.front_caches { options.memory / 2 } else { options.memory };
+        let part = OpenOptions { memory, settings: Vec::new(), ..options.clone() };
+        let front = OpenOptions { dir: options.dir.join(FRONT), ..part.clone() };
+        (front, OpenOptions { durability: Durability::None, clients: options.clients + 1, ..part })
+    }
+
+    fn options(&self, options: &OpenOptions, mirror: OpenOptions) -> Result<Options> {
+        let open: OpenMirror = Arc::new(move |folder| open_mirror(&mirror, folder));
+        let mut own = Options::new(options.dir.join(MIRROR), open);
+        let every = options.number::<u64>(self.id, REFRESH.name)?.filter(|every| *every > 0);
+        own.refresh_every = every.map(Duration::from_millis);
+        let write_after = options.number(self.id, WRITE_AFTER.name)?;
+        own.write_after = write_after.unwrap_or(own.write_after);
+        let log_limit = options.number(self.id, LOG_LIMIT.name)?;
+        own.log_limit = log_limit.unwrap_or(own.log_limit);
+        own.tell = Arc::new(|what| eprintln!("hybrid: {what}"));
+        Ok(own)
+    }
+}
+
+fn open_mirror(options: &OpenOptions, folder: &Path) -> Result<Box<dyn SqlStore>> {
+    let options = OpenOptions { dir: folder.to_owned(), ..options.clone() };
+    match DuckDb.open(&options)?.store {
+        Store::Sql(sql) => Ok(sql),
+        _ => Err(EngineError::failed(MIRROR, "open", "it is no SQL database")),
+    }
+}
+
+impl Engine for Over {
+    fn info(&self) -> Info {
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
+        Info { id: self.id, name: self.name, kind, family, licence: self.licence }
+    }
+
+    fn availability(&self) -> Availability {
+        match (self.front.availability(), DuckDb.availability()) {
+            (Availability::Ready { version }, Availability::Ready { version: mirror }) => {
+                Availability::Ready { version: self.versions(&version, &mirror) }
+            }
+            (Availability::Ready { .. }, missing) | (missing, _) => missing,
+        }
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        DuckDb.library()
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        Some(Origin::CompiledIn)
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        self.front.tier(durability)
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let (front, mirror) = self.parts(options);
+        let own = self.options(options, mirror.clone())?;
+        std::fs::create_dir_all(&front.dir)
+            .map_err(|error| EngineError::file(self.id, "make", &front.dir, error))?;
+        let Opened { store, version, mut settings, .. } = self.front.open(&front)?;
+        let Store::Kv(store) = store else {
+            return Err(EngineError::failed(self.id, "open its front", "it keeps no pairs"));
+        };
+        let every = own.refresh_every.map_or(0, |every| every.as_millis());
+        let ours = [
+            (REFRESH.name, as_set(every)),
+            (WRITE_AFTER.name, as_set(own.write_after)),
+            (LOG_LIMIT.name, as_set(own.log_limit)),
+            ("mirror.durability", as_set(mirror.durability)),
+            ("mirror.memory", as_set(format_args!("{} bytes", mirror.memory))),
+        ];
+        let ours = ours.map(|(name, value)| (name.to_owned(), value));
+        settings
+            .extend(ours.into_iter().filter(|(name, _)| {
+                name.starts_with(MIRROR) || self.settings.find(name).is_some()
+            }));
+        self.settings.taken(self.id, options, &mut settings)?;
+        let version = match DuckDb.availability() {
+            Availability::Ready { version: mirror } => self.versions(&version, &mirror),
+            Availability::Missing { why, remedy } => {
+                return Err(EngineError::unavailable(self.id, why, remedy));
+            }
+        };
+        let store = Store::Kv(Box::new(Hybrid::open(store, own)?));
+        Ok(Opened { store, version, settings, server: None })
+    }
+}
+
+impl Over {
+    fn versions(&self, front: &str, mirror: &str) -> String {
+        format!("{} {front}, {} {mirror}", self.front.info().name, DuckDb.info().name)
+    }
+}

@@ -1,0 +1,214 @@
+//! What a server offers of PostgreSQL's own. Others speak its protocol and most of its SQL, and lack some of the
+//! rest, each something else: of one that is given by URL everything is tried once, by its first client.
+
+use super::connection::Connection;
+use super::copy;
+
+/// Something that a server offers or lacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Offer {
+    /// Its sessions are listed by the names that they took, can be ended, and wait for locks so long.
+    Sessions,
+    /// A commit's wait for the log is set by a session, `synchronous_commit`.
+    CommitLevel,
+    /// A time zone is set by a session.
+    TimeZone,
+    /// A transaction can be told to read one state of the database, when it begins.
+    Snapshot,
+    /// A session can be told so of all its transactions.
+    SessionSnapshot,
+    /// Tables without a log.
+    Unlogged,
+    /// Texts compared by their bytes, whatever the database's order is.
+    ByteOrder,
+    /// COPY in its binary form.
+    Copy,
+    /// A table emptied and filled by COPY in a transaction, its key made last.
+    Fill,
+    /// COPY of a CSV file.
+    CopyCsv,
+    /// A view of each table's indexes.
+    Indexes,
+    /// Documents as text, and their fields.
+    Json,
+    /// Documents in a binary form.
+    JsonBinary,
+    /// The month of a time in milliseconds.
+    Months,
+}
+
+/// What a server has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Offers(u32);
+
+/// A table to try with.
+const TRIAL: &str = "embermark_trial";
+
+/// Each with its name for a person.
+const NAMED: &[(Offer, &str)] = &[
+    (Offer::Sessions, "ending sessions"),
+    (Offer::CommitLevel, "synchronous_commit"),
+    (Offer::TimeZone, "time zones of a session"),
+    (Offer::Snapshot, "BEGIN of a snapshot"),
+    (Offer::SessionSnapshot, "sessions of snapshots"),
+    (Offer::Unlogged, "UNLOGGED tables"),
+    (Offer::ByteOrder, "COLLATE \"C\""),
+    (Offer::Copy, "binary COPY"),
+    (Offer::Fill, "COPY into an emptied table"),
+    (Offer::CopyCsv, "COPY of CSV"),
+    (Offer::Indexes, "pg_indexes"),
+    (Offer::Json, "json"),
+    (Offer::JsonBinary, "jsonb"),
+    (Offer::Months, "to_timestamp"),
+];
+
+/// What is tried before there is a schema, each by statements that all have to be taken.
+const OF_SESSIONS: &[(Offer, &[&str])] = &[
+    (
+        Offer::Sessions,
+        &[
+            "SET lock_timeout = '30s'",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE application_name = 'embermark of nobody'",
+            "RESET lock_timeout",
+        ],
+    ),
+    (Offer::CommitLevel, &["SET synchronous_commit = on"]),
+    (Offer::TimeZone, &["SET timezone = 'UTC'"]),
+    (Offer::Snapshot, &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1"]),
+    (
+        Offer::SessionSnapshot,
+        &["SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
+    ),
+];
+
+/// What is tried in the schema, with the table of trial.
+const OF_TABLES: &[(Offer, &[&str])] = &[
+    (Offer::Unlogged, &["CREATE UNLOGGED TABLE embermark_trial_unlogged (id bigint PRIMARY KEY)"]),
+    (
+        Offer::ByteOrder,
+        &[
+            "CREATE TABLE embermark_trial_text (name text COLLATE \"C\" NOT NULL, PRIMARY KEY (name))",
+        ],
+    ),
+    (
+        Offer::Indexes,
+        &["SELECT CAST(indexname AS TEXT) FROM pg_indexes \
+           WHERE schemaname = CURRENT_SCHEMA() AND tablename = 'embermark_trial'"],
+    ),
+    (Offer::Json, &["SELECT CAST(CAST('{\"a\": 1}' AS json) ->> 'a' AS double precision)"]),
+    (Offer::JsonBinary, &["SELECT CAST('{\"a\": 1}'::jsonb ->> 'a' AS double precision)"]),
+    (
+        Offer::Months,
+        &[
+            "SELECT CAST(date_part('month', to_timestamp(1000 / 1000) AT TIME ZONE 'UTC') AS integer)",
+        ],
+    ),
+];
+
+impl Offers {
+    /// PostgreSQL itself.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// Whether it has something.
+    pub const fn has(self, offer: Offer) -> bool {
+        self.0 & (1 << offer as u32) != 0
+    }
+
+    fn learn(&mut self, offer: Offer, has: bool) {
+        if has {
+            self.0 |= 1 << offer as u32;
+        }
+    }
+
+    /// What a session can be asked for. What was tried is undone with its transaction.
+    pub fn of_sessions(connection: &mut Connection) -> Self {
+        let mut found = Self(0);
+        for &(offer, statements) in OF_SESSIONS {
+            found.learn(offer, takes(connection, statements));
+        }
+        found
+    }
+
+    /// The same with what the tables of a schema, which is empty and chosen, can be asked for. Leaves
+    /// none there.
+    pub fn with_tables(mut self, connection: &mut Connection) -> Self {
+        let table = format!("CREATE TABLE {TRIAL} (id bigint NOT NULL, PRIMARY KEY (id))");
+        takes(connection, &[&table]);
+        // Some commit a table with its creation, others undo it.
+        if connection.run(&format!("SELECT id FROM {TRIAL}")).is_err() {
+            let _ = connection.run(&table);
+        }
+        for &(offer, statements) in OF_TABLES {
+            self.learn(offer, takes(connection, statements));
+        }
+        self.learn(Offer::Copy, copy::is_taken(connection, TRIAL, "binary"));
+        self.learn(Offer::CopyCsv, copy::is_taken(connection, TRIAL, "csv"));
+        self.learn(Offer::Fill, fills(connection));
+        for table in [TRIAL, "embermark_trial_unlogged", "embermark_trial_text"] {
+            let _ = connection.run(&format!("DROP TABLE IF EXISTS {table}"));
+        }
+        self
+    }
+
+    /// What it lacks of what is tried, for a person; none of PostgreSQL itself.
+    pub fn lacking(self) -> Option<String> {
+        let lacks = NAMED.iter().filter(|(offer, _)| !self.has(*offer));
+        let names: Vec<&str> = lacks.map(|(_, name)| *name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Read by [`Offers::parse`].
+    pub fn to_text(self) -> String {
+        format!("{:x}", self.0)
+    }
+
+    /// What [`Offers::to_text`] wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        u32::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+/// Whether a server takes all these statements, in a transaction that is undone.
+fn takes(connection: &mut Connection, statements: &[&str]) -> bool {
+    let begins = statements.first().is_some_and(|first| first.starts_with("BEGIN"));
+    let begun = begins || connection.exec(c"BEGIN").is_ok();
+    let taken = statements.iter().all(|sql| connection.run(sql).is_ok());
+    if begun {
+        let _ = connection.exec(c"ROLLBACK");
+    }
+    taken
+}
+
+/// Whether a table can be emptied and filled as [`Session::fill`](super::session::Session) does.
+fn fills(connection: &mut Connection) -> bool {
+    let key = format!("{}; TRUNCATE {TRIAL}", super::session::key_of(TRIAL));
+    if connection.exec(c"BEGIN").is_err() {
+        return false;
+    }
+    let filled = connection.run(&key).is_ok()
+        && copy::is_taken(connection, TRIAL, "binary, FREEZE")
+        && connection.run(&format!("SELECT id FROM {TRIAL}")).is_ok();
+    let _ = connection.exec(c"ROLLBACK");
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Offer, Offers};
+
+    #[test]
+    fn what_a_server_offers_is_what_another_process_reads() {
+        let mut some = Offers(0);
+        some.learn(Offer::Copy, true);
+        some.learn(Offer::Fill, false);
+        some.learn(Offer::Months, true);
+        let read = Offers::parse(&some.to_text()).unwrap();
+        let has = [Offer::Copy, Offer::Fill, Offer::Months, Offer::Sessions].map(|o| read.has(o));
+        assert_eq!(has, [true, false, true, false]);
+        assert_eq!(Offers::parse(&Offers::ALL.to_text()), Some(Offers::ALL));
+        assert_eq!(Offers::parse("public"), None);
+        assert_eq!(Offers::ALL.lacking(), None);
+        assert!(some.lacking().unwrap().starts_with("ending sessions, synchronous_commit"));
+    }
+}

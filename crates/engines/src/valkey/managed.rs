@@ -1,0 +1,82 @@
+//! A private Valkey server.
+
+use std::ffi::OsString;
+
+use super::NAME;
+use super::installation;
+use super::session::Session;
+use super::settings::{MAX_MEMORY, SAVE, STOP};
+use super::tier::{APPEND_ONLY, FSYNC, TIERS};
+use super::uri::Uri;
+use crate::server::address::Listening;
+use crate::server::{self, Account, Home, Server, ServerSpec};
+use crate::{OpenOptions, Result};
+
+/// Its socket, in its directory.
+const SOCKET: &str = "socket";
+
+/// The folder of its files, in its directory.
+pub(super) const DATA: &str = "data";
+
+/// Starts a server as `options` say and connects.
+pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
+    let (program, _) = installation::find().map_err(|missing| missing.error(NAME))?;
+    let home = Home::open(NAME, &options.dir, Account::ourselves())?;
+    // Of a server that was killed there is its socket, which it makes anew.
+    let data = home.subdirectory(NAME, DATA)?;
+    let password = match options.link {
+        crate::Link::Socket => None,
+        crate::Link::Loopback => server::password(NAME)?,
+    };
+    let user = password.as_ref().map_or_else(String::new, |password| format!(":{password}@"));
+    let url = |port| format!("valkey://{user}127.0.0.1:{port}");
+    let Listening { here, elsewhere, port } =
+        Listening::at(NAME, options.link, &home, SOCKET, url)?;
+    let mut args: Vec<OsString> = vec!["--dir".into(), data.into()];
+    let mut set = |name: &str, value: OsString| args.extend([format!("--{name}").into(), value]);
+    match port {
+        // Of 0 it listens on no port.
+        None => {
+            set("port", "0".into());
+            set("unixsocket", home.path().join(SOCKET).into());
+            set("unixsocketperm", "700".into());
+        }
+        Some(port) => {
+            set("bind", "127.0.0.1".into());
+            set("port", port.to_string().into());
+            password.iter().for_each(|password| set("requirepass", password.into()));
+        }
+    }
+    for (name, value) in configuration(options) {
+        set(&name, value.into());
+    }
+    // SIGTERM is a clean shutdown: the append-only file is written and synced, and where there is none
+    // the data, as it is told (https://valkey.io/topics/signals/).
+    let spec = ServerSpec::new(NAME, &program, args);
+    Server::start(spec, &home, |_| {
+        let uri = Uri::new(&here).map_err(str::to_owned)?;
+        let session = Session::new(uri, String::new(), elsewhere.clone());
+        session.map_err(|failure| failure.to_string())
+    })
+}
+
+/// What the server is started with. What is not named here is as shipped: one thread that executes
+/// commands, and the append-only file rewritten when it has doubled.
+fn configuration(options: &OpenOptions) -> Vec<(String, String)> {
+    let tier = &TIERS.of(options.durability).set;
+    // Twice the memory may be used while the file is rewritten
+    // (https://valkey.io/topics/admin/#memory).
+    let most = options.limit.map_or(0, |limit| limit / 2);
+    let ours = [
+        (SAVE, String::new()),
+        (APPEND_ONLY, if tier.appends { "yes" } else { "no" }.to_owned()),
+        (FSYNC, tier.fsync.to_owned()),
+        (STOP, if tier.appends { "default" } else { "save" }.to_owned()),
+        (MAX_MEMORY, most.to_string()),
+    ];
+    let mut all: Vec<(String, String)> =
+        options.not_configured(ours).map(|(name, value)| (name.to_owned(), value)).collect();
+    let own = options.configured().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    all.extend(own);
+    all
+}

@@ -1,0 +1,62 @@
+//! `valkey`: Valkey, a private server on a Unix socket, or keys of ours on one that is given by URL.
+//!
+//! It has no ordered keys. A table is a string for each row, `NUMBER:KEY`, and a sorted set `NUMBER` of
+//! its keys, all with the same score, which the server then orders as bytes
+//! (<https://valkey.io/commands/zrange/>, lexicographical ranges). Both change in one transaction, so that
+//! the set has exactly the keys that there are. `tables` is a hash of the tables' numbers by name.
+
+mod changes;
+mod check;
+mod external;
+mod installation;
+mod lifecycle;
+mod managed;
+mod moment;
+mod operations;
+mod resp;
+mod scan;
+mod session;
+mod settings;
+mod store;
+mod tier;
+mod uri;
+
+use crate::server::engine::ServerEngine;
+use crate::{DataModel, Engine, Info, Kind, Store};
+use session::Session;
+use store::ValkeyStore;
+
+/// Its name in errors.
+const NAME: &str = "valkey";
+
+/// The engine.
+pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
+    info: Info {
+        id: NAME,
+        name: "Valkey",
+        kind: Kind::Server,
+        family: DataModel::KeyValue,
+        licence: "BSD-3-Clause",
+    },
+    forbids_publishing: false,
+    has_maintenance: true,
+    tiers: &tier::TIERS,
+    settings: settings::SETTINGS,
+    variable: installation::VARIABLE.name,
+    find: || {
+        installation::find()
+            .map(|(server, version)| (vec![(installation::SERVER, server)], version))
+    },
+    library: |found| found,
+    given: external::connect,
+    private: managed::start,
+    read_back: settings::read_back,
+    store: |session, server, options| {
+        Ok(Store::Kv(Box::new(ValkeyStore::new(session, server, options))))
+    },
+    join: Session::join,
+    remove_left: |url, name| {
+        let mut session = external::reach(url, name)?;
+        session.remove().map_err(session::failed("remove its keys"))
+    },
+};

@@ -1,0 +1,213 @@
+//! What is done in a scope.
+
+use smallvec::SmallVec;
+
+use super::NAME;
+use super::changes::{self, Changes};
+use super::moment::Moment;
+use super::resp::{Answer, Connection};
+use super::scan::{self, Keys};
+use super::session::failed;
+use super::store::Names;
+use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
+use crate::{EngineError, Result};
+
+/// Reads of tables.
+pub(super) struct Reads<'a> {
+    pub connection: &'a mut Connection,
+    pub tables: &'a [Names],
+    pub keys: &'a mut Keys,
+    /// Whether other clients may write meanwhile.
+    pub is_shared: bool,
+}
+
+impl Reads<'_> {
+    /// The value of a key; a read of a moment, where it has to be of one.
+    #[inline]
+    fn get(
+        &mut self,
+        Table(table): Table,
+        key: &[u8],
+        mut moment: Option<&mut Moment>,
+    ) -> Answer<Option<&[u8]>> {
+        if let Some(moment) = &mut moment {
+            moment.ask(self.connection);
+        }
+        self.connection.command(2, "GET");
+        self.connection.word(&[&self.tables[table].rows, key]);
+        self.connection.send()?;
+        if let Some(moment) = moment {
+            moment.read(self.connection, 1)?;
+        }
+        self.connection.bulk()
+    }
+
+    /// Visits the pairs of a range; where others may write, reads of a moment.
+    fn scan(
+        &mut self,
+        Table(table): Table,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+        moment: &mut Moment,
+    ) -> Result<()> {
+        let Self { connection, tables, keys, is_shared } = self;
+        let names = &tables[table];
+        let scanned = match is_shared {
+            true => scan::visit_in_steps(connection, names, &range, keys, visit, moment),
+            false => scan::visit(connection, names, &range, keys, visit),
+        };
+        scanned.map_err(failed("scan"))
+    }
+}
+
+/// Operations that are done one by one, or, of a snapshot, reads alone.
+pub(super) struct Single<'a> {
+    pub reads: Reads<'a>,
+    /// That of a snapshot.
+    pub snapshot: Option<Moment>,
+}
+
+impl Single<'_> {
+    /// The transaction of two commands on the row of a key and on the set of keys, each of so many
+    /// words; the number that the first one answers.
+    #[inline]
+    fn change(&mut self, Table(table): Table, key: &[u8], value: Option<&[u8]>) -> Result<i64> {
+        if self.snapshot.is_some() {
+            return Err(EngineError::read_only(NAME));
+        }
+        let (connection, names) = (&mut *self.reads.connection, &self.reads.tables[table]);
+        connection.command(1, "MULTI");
+        match value {
+            Some(value) => {
+                connection.command(3, "SET");
+                connection.word(&[&names.rows, key]);
+                connection.word(&[value]);
+                connection.command(4, "ZADD");
+                connection.word(&[&names.keys]);
+                connection.word(&[b"0"]);
+            }
+            None => {
+                connection.command(2, "DEL");
+                connection.word(&[&names.rows, key]);
+                connection.command(3, "ZREM");
+                connection.word(&[&names.keys]);
+            }
+        }
+        connection.word(&[key]);
+        connection.command(1, "EXEC");
+        let done = connection.send().and_then(|()| changes::done(connection, 2));
+        done.map_err(failed("change a row"))
+    }
+
+    /// Sets the value of a key that is there. Where others may write, only if it has its old value
+    /// still (<https://valkey.io/commands/set/>, `IFEQ`).
+    fn replace(&mut self, Table(table): Table, key: &[u8], old: &[u8], new: &[u8]) -> Answer<bool> {
+        let Reads { connection, tables, is_shared, .. } = &mut self.reads;
+        connection.command(if *is_shared { 5 } else { 3 }, "SET");
+        connection.word(&[&tables[table].rows, key]);
+        connection.word(&[new]);
+        if *is_shared {
+            connection.word(&[b"IFEQ"]);
+            connection.word(&[old]);
+        }
+        connection.send()?;
+        connection.was_done()
+    }
+}
+
+impl Operations for Single<'_> {
+    #[inline]
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let moment = self.snapshot.as_mut().filter(|_| self.reads.is_shared);
+        self.reads.get(table, key, moment).map_err(failed("get a value"))
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        if let Some(moment) = &mut self.snapshot {
+            return self.reads.scan(table, range, visit, moment);
+        }
+        let mut moment = Moment::default();
+        self.reads.scan(table, range, visit, &mut moment)?;
+        moment.end(self.reads.connection)
+    }
+
+    fn count(&mut self, Table(table): Table) -> Result<Option<u64>> {
+        let Self { reads: Reads { connection, tables, is_shared, .. }, snapshot } = self;
+        let mut moment = snapshot.as_mut().filter(|_| *is_shared);
+        if let Some(moment) = &mut moment {
+            moment.ask(connection);
+        }
+        connection.command(2, "ZCARD");
+        connection.word(&[&tables[table].keys]);
+        let count = connection.send();
+        let count = count.and_then(|()| moment.map_or(Ok(()), |m| m.read(connection, 1)));
+        let count = count.and_then(|()| connection.integer());
+        count.map(|count| u64::try_from(count).ok()).map_err(failed("count the keys"))
+    }
+
+    #[inline]
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.change(table, key, Some(value)).map(drop)
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        if self.snapshot.is_some() {
+            return Err(EngineError::read_only(NAME));
+        }
+        loop {
+            let found = self.reads.get(table, key, None).map_err(failed("get a value"))?;
+            let Some(found) = found else { return Ok(false) };
+            let old = SmallVec::<[u8; 64]>::from_slice(found);
+            let mut new = old.clone();
+            change(&mut new);
+            // Refused where another client has changed it meanwhile: that one has gone on.
+            if self.replace(table, key, &old, &new).map_err(failed("replace a value"))? {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.change(table, key, None).map(|removed| removed > 0)
+    }
+}
+
+/// The tables of a batch: what it changes is sent at its end.
+pub(super) struct Pending<'a> {
+    pub reads: Reads<'a>,
+    pub changes: &'a mut Changes,
+    /// The key that was found last, of whose value the next change may be.
+    pub found: &'a mut Vec<u8>,
+    pub found_in: Option<Table>,
+}
+
+impl Blind for Pending<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let found = self.reads.get(table, key, None).map_err(failed("get a value"))?;
+        self.found.clear();
+        self.found_in = found.map(|_| table);
+        if found.is_some() {
+            self.found.extend_from_slice(key);
+        }
+        Ok(found)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut moment = Moment::default();
+        self.reads.scan(table, range, visit, &mut moment)?;
+        moment.end(self.reads.connection)
+    }
+
+    fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        // The set of keys has a key that was just found, unless another client removes it.
+        let is_known =
+            self.found_in.take() == Some(table) && **self.found == *key && !self.reads.is_shared;
+        self.changes.add(table.0, key, value, is_known);
+        Ok(())
+    }
+
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
+        self.changes.show(see);
+        Ok(())
+    }
+}

@@ -1,0 +1,299 @@
+//! A connection that speaks the server's protocol, RESP 2
+//! (<https://valkey.io/topics/protocol/>), with buffers that are kept.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use itoa::Buffer;
+
+use super::uri::Place;
+
+/// Room for what is received at first, and the least that is read at a time.
+const ROOM: usize = 64 * 1024;
+
+/// Bytes of commands after which they are sent, so that the server works on them while more are written.
+const SEND_AFTER: usize = 64 * 1024;
+
+/// How long connecting to a host may take.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// What went wrong: with the connection, or as the server says it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("the connection failed: {0}")]
+    Broken(#[from] io::Error),
+    #[error("{0}")]
+    Refused(String),
+    #[error("it answered what it should not: {0}")]
+    Unexpected(String),
+}
+
+/// A result of a call to the server.
+pub(super) type Answer<T> = Result<T, Failure>;
+
+/// What an answer begins with.
+#[derive(Debug)]
+enum Head {
+    /// `+OK`, `+QUEUED`, which say nothing but that.
+    Simple,
+    Number(i64),
+    /// A string of so many bytes, or none.
+    Bulk(Option<usize>),
+    /// So many answers, or none.
+    List(Option<usize>),
+}
+
+/// A connection. Commands are gathered, sent together, and answered in their order.
+pub(super) struct Connection {
+    stream: UnixStream,
+    out: Vec<u8>,
+    received: Vec<u8>,
+    /// What is not read yet of what was received.
+    at: usize,
+    end: usize,
+}
+
+impl Connection {
+    /// Connects.
+    pub fn open(place: &Place) -> io::Result<Self> {
+        let stream = match place {
+            Place::Socket(path) => UnixStream::connect(path)?,
+            // A socket is read and written alike, whatever it is connected by.
+            Place::Host { name, port } => OwnedFd::from(connect(name, *port)?).into(),
+        };
+        let received = vec![0; ROOM];
+        Ok(Self { stream, out: Vec::with_capacity(ROOM), received, at: 0, end: 0 })
+    }
+
+    /// Begins a command of so many words, its name among them.
+    #[inline]
+    pub fn command(&mut self, words: usize, name: &str) {
+        self.head(b'*', words);
+        self.word(&[name.as_bytes()]);
+    }
+
+    /// The next word of a command, of parts that follow one another.
+    #[inline]
+    pub fn word(&mut self, parts: &[&[u8]]) {
+        self.head(b'$', parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| self.out.extend_from_slice(part));
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// The same of a number.
+    pub fn number(&mut self, number: usize) {
+        self.word(&[Buffer::new().format(number).as_bytes()]);
+    }
+
+    #[inline]
+    fn head(&mut self, kind: u8, number: usize) {
+        self.out.push(kind);
+        self.out.extend_from_slice(Buffer::new().format(number).as_bytes());
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// Sends the commands that were gathered.
+    #[inline]
+    pub fn send(&mut self) -> Answer<()> {
+        let sent = self.stream.write_all(&self.out);
+        self.out.clear();
+        // Of a value of many megabytes the memory is given back.
+        self.out.shrink_to(16 * SEND_AFTER);
+        Ok(sent?)
+    }
+
+    /// Sends them where they are many.
+    #[inline]
+    pub fn send_many(&mut self) -> Answer<()> {
+        if self.out.len() < SEND_AFTER { Ok(()) } else { self.send() }
+    }
+
+    /// Receives until so many bytes are there. What was received before may move.
+    #[inline]
+    fn hold(&mut self, bytes: usize) -> Answer<()> {
+        while self.end - self.at < bytes {
+            self.receive(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Receives some more, with room for so many bytes that are not read yet.
+    #[cold]
+    fn receive(&mut self, bytes: usize) -> Answer<()> {
+        let unread = self.end - self.at;
+        let (need, room) = (bytes.max(unread + 1), self.received.len());
+        if self.at > 0 && (room - self.at < need || room - self.end < ROOM / 4) {
+            self.received.copy_within(self.at..self.end, 0);
+            (self.at, self.end) = (0, unread);
+        }
+        if self.received.len() - self.at < need {
+            self.received.resize(need.next_multiple_of(ROOM), 0);
+        }
+        let read = loop {
+            match self.stream.read(&mut self.received[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        if read == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        self.end += read;
+        Ok(())
+    }
+
+    /// Reads the first line of an answer.
+    ///
+    /// # Errors
+    /// That the server refused the command, too.
+    #[inline]
+    fn head_of_answer(&mut self) -> Answer<Head> {
+        let mut seen = 0;
+        let length = loop {
+            let unread = &self.received[self.at + seen..self.end];
+            if let Some(place) = unread.iter().position(|byte| *byte == b'\n') {
+                break seen + place + 1;
+            }
+            seen += unread.len();
+            self.receive(seen + 1)?;
+        };
+        let line = &self.received[self.at..self.at + length];
+        self.at += length;
+        let (kind, rest) = (line[0], &line[1..length.max(3) - 2]);
+        match kind {
+            b'+' => Ok(Head::Simple),
+            b'-' => Err(Failure::Refused(String::from_utf8_lossy(rest).into_owned())),
+            b':' | b'$' | b'*' => {
+                let number = whole(rest).ok_or_else(|| unexpected(line))?;
+                Ok(match kind {
+                    b':' => Head::Number(number),
+                    b'$' => Head::Bulk(usize::try_from(number).ok()),
+                    _ => Head::List(usize::try_from(number).ok()),
+                })
+            }
+            _ => Err(unexpected(line)),
+        }
+    }
+
+    /// Reads an answer that says no more than that a command was done, or will be.
+    #[inline]
+    pub fn done(&mut self) -> Answer<()> {
+        match self.head_of_answer()? {
+            Head::Simple => Ok(()),
+            head => Err(wrong(&head)),
+        }
+    }
+
+    /// The same of one that may not have been done, for what it was to replace is another by now.
+    pub fn was_done(&mut self) -> Answer<bool> {
+        match self.head_of_answer()? {
+            Head::Simple => Ok(true),
+            Head::Bulk(None) => Ok(false),
+            head => Err(wrong(&head)),
+        }
+    }
+
+    /// Reads a number.
+    #[inline]
+    pub fn integer(&mut self) -> Answer<i64> {
+        match self.head_of_answer()? {
+            Head::Number(number) => Ok(number),
+            head => Err(wrong(&head)),
+        }
+    }
+
+    /// Reads an answer of any kind: the number that it is, if it is one.
+    pub fn number_or_none(&mut self) -> Answer<Option<i64>> {
+        match self.head_of_answer()? {
+            Head::Number(number) => Ok(Some(number)),
+            head => self.rest(head).map(|()| None),
+        }
+    }
+
+    /// Reads the length of a list, whose answers follow.
+    pub fn list(&mut self) -> Answer<usize> {
+        match self.head_of_answer()? {
+            Head::List(Some(length)) => Ok(length),
+            head => Err(wrong(&head)),
+        }
+    }
+
+    /// Reads a string, valid until the next answer is read; none where there is none.
+    #[inline]
+    pub fn bulk(&mut self) -> Answer<Option<&[u8]>> {
+        let length = match self.head_of_answer()? {
+            Head::Bulk(Some(length)) => length,
+            Head::Bulk(None) => return Ok(None),
+            head => return Err(wrong(&head)),
+        };
+        self.hold(length + 2)?;
+        let from = self.at;
+        self.at += length + 2;
+        Ok(Some(&self.received[from..from + length]))
+    }
+
+    /// Reads a text.
+    pub fn text(&mut self) -> Answer<String> {
+        Ok(String::from_utf8_lossy(self.bulk()?.unwrap_or_default()).into_owned())
+    }
+
+    /// Reads an answer of any kind and forgets it.
+    pub fn skip(&mut self) -> Answer<()> {
+        let head = self.head_of_answer()?;
+        self.rest(head)
+    }
+
+    fn rest(&mut self, head: Head) -> Answer<()> {
+        match head {
+            Head::Bulk(Some(length)) => {
+                self.hold(length + 2)?;
+                self.at += length + 2;
+                Ok(())
+            }
+            Head::List(Some(length)) => (0..length).try_for_each(|_| self.skip()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn connect(name: &str, port: u16) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("the host has no address");
+    for address in (name, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_WITHIN) {
+            Ok(stream) => return stream.set_nodelay(true).map(|()| stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// A whole number in decimal digits.
+#[inline]
+fn whole(digits: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match digits {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let mut number = 0_i64;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        number = number.checked_mul(10)?.checked_add((digit < 10).then_some(digit.into())?)?;
+    }
+    (!digits.is_empty()).then_some(if is_negative { -number } else { number })
+}
+
+#[cold]
+fn unexpected(line: &[u8]) -> Failure {
+    Failure::Unexpected(String::from_utf8_lossy(line).trim_end().to_owned())
+}
+
+#[cold]
+fn wrong(head: &Head) -> Failure {
+    Failure::Unexpected(format!("{head:?}"))
+}
+
+#[cfg(test)]
+mod tests;

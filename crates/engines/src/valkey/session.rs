@@ -1,0 +1,189 @@
+//! A connection to a server, and the keys of ours there.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::NAME;
+use super::resp::{Answer, Connection, Failure};
+use super::uri::Uri;
+use crate::server::address::{self, Address};
+use crate::{EngineError, Result};
+
+/// What another process is told in place of a prefix where there is none.
+const NONE: &str = "-";
+
+/// Keys that are looked at and removed at a time.
+const AT_A_TIME: usize = 1000;
+
+/// How long what a killed client has sent may take to be done.
+const UNDER_WAY: Duration = Duration::from_secs(30);
+
+/// A client of a server, for one thread at a time.
+pub(super) struct Session {
+    pub connection: Connection,
+    uri: Uri,
+    /// What the keys of ours begin with: `NAME:` on a server that is not ours, nothing on one that is.
+    pub prefix: String,
+    /// Whether they are removed at the end.
+    is_given: bool,
+    /// Where another process reaches the server.
+    elsewhere: Address,
+}
+
+impl Session {
+    /// A session on a connection of its own, once somebody has answered and let us ask.
+    pub fn new(uri: Uri, prefix: String, elsewhere: Address) -> Answer<Self> {
+        let connection = connected(&uri, &prefix)?;
+        Ok(Self { connection, uri, prefix, is_given: false, elsewhere })
+    }
+
+    /// A session with what another process has opened, which stays when it ends.
+    pub fn join(at: &str) -> Result<Self> {
+        let [prefix, address] = address::parts(NAME, at)?;
+        let prefix = if prefix == NONE { "" } else { prefix };
+        let address = Address::from(address);
+        let uri = Uri::new(&address).map_err(|why| Failure::Unexpected(why.to_owned()));
+        let joined = uri.and_then(|uri| Self::new(uri, prefix.to_owned(), address));
+        joined.map_err(failed("join a database"))
+    }
+
+    /// How another process reaches the keys.
+    pub fn at(&self) -> String {
+        let prefix = if self.prefix.is_empty() { NONE } else { &self.prefix };
+        format!("{prefix} {}", self.elsewhere)
+    }
+
+    /// Has the keys removed when the session ends.
+    pub fn remove_at_end(&mut self) {
+        self.is_given = true;
+    }
+
+    /// Ends the connection and begins anew. The new one is made before the old one ends.
+    pub fn renew(&mut self) -> Result<()> {
+        let fresh = connected(&self.uri, &self.prefix);
+        self.connection = fresh.map_err(failed("connect again"))?;
+        Ok(())
+    }
+
+    /// What the server says of itself under a heading
+    /// (<https://valkey.io/commands/info/>), a line `name:value` each.
+    pub fn info(&mut self, heading: &str) -> Answer<String> {
+        self.connection.command(2, "INFO");
+        self.connection.word(&[heading.as_bytes()]);
+        self.connection.send()?;
+        self.connection.text()
+    }
+
+    /// The names and values of settings that are called so (<https://valkey.io/commands/config-get/>).
+    pub fn config(&mut self, names: &[&str]) -> Answer<Vec<(String, String)>> {
+        let connection = &mut self.connection;
+        connection.command(names.len() + 2, "CONFIG");
+        connection.word(&[b"GET"]);
+        names.iter().for_each(|name| connection.word(&[name.as_bytes()]));
+        connection.send()?;
+        let pairs = connection.list()? / 2;
+        (0..pairs).map(|_| Ok((connection.text()?, connection.text()?))).collect()
+    }
+
+    /// Removes the keys, once no other client is there that may go on to make some. Such a client, which
+    /// was killed, is known to the server by the prefix.
+    pub fn remove(&mut self) -> Answer<()> {
+        let began = Instant::now();
+        let named = format!(" name={} ", self.name());
+        loop {
+            self.connection.command(2, "CLIENT");
+            self.connection.word(&[b"LIST"]);
+            self.connection.send()?;
+            let others =
+                self.connection.text()?.lines().filter(|line| line.contains(&named)).count();
+            if others <= 1 || began.elapsed() > UNDER_WAY {
+                break;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        self.remove_keys()
+    }
+
+    fn name(&self) -> &str {
+        self.prefix.trim_end_matches(':')
+    }
+
+    fn remove_keys(&mut self) -> Answer<()> {
+        let (connection, pattern) = (&mut self.connection, format!("{}*", self.prefix));
+        let (mut cursor, mut keys) = ("0".to_owned(), Vec::new());
+        loop {
+            connection.command(6, "SCAN");
+            connection.word(&[cursor.as_bytes()]);
+            connection.word(&[b"MATCH"]);
+            connection.word(&[pattern.as_bytes()]);
+            connection.word(&[b"COUNT"]);
+            connection.number(AT_A_TIME);
+            connection.send()?;
+            connection.list()?;
+            cursor = connection.text()?;
+            keys.clear();
+            for _ in 0..connection.list()? {
+                keys.push(connection.bulk()?.unwrap_or_default().to_vec());
+            }
+            if !keys.is_empty() {
+                connection.command(keys.len() + 1, "UNLINK");
+                keys.iter().for_each(|key| connection.word(&[key]));
+                connection.send()?;
+                connection.skip()?;
+            }
+            if cursor == "0" {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes the keys where the server is not ours, once.
+    pub fn end(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_given) {
+            self.remove_keys().map_err(failed("remove its keys"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Without `close` an error was reported before; there is nobody left to tell.
+        let _ = self.end();
+    }
+}
+
+/// A connection to the database of a URL, by the name that is the prefix's.
+fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
+    let mut connection = Connection::open(&uri.place)?;
+    if let Some(password) = &uri.password {
+        connection.command(2 + usize::from(uri.user.is_some()), "AUTH");
+        uri.user.iter().for_each(|user| connection.word(&[user.as_bytes()]));
+        connection.word(&[password.as_bytes()]);
+        connection.send()?;
+        connection.done()?;
+    }
+    connection.command(1, "PING");
+    connection.command(2, "SELECT");
+    connection.number(uri.database as usize);
+    connection.command(3, "CLIENT");
+    connection.word(&[b"SETNAME"]);
+    connection.word(&[prefix.trim_end_matches(':').as_bytes()]);
+    connection.send()?;
+    (0..3).try_for_each(|_| connection.done())?;
+    Ok(connection)
+}
+
+/// A data set that is larger than the server's memory is no failure of it.
+pub(super) fn failed(doing: &str) -> impl FnOnce(Failure) -> EngineError {
+    move |failure| match &failure {
+        Failure::Refused(why) if why.contains("OOM") => {
+            let what = format!(
+                "more data than its memory, where all of them are ({why}): raise --memory-limit, of \
+                 which half is its maxmemory"
+            );
+            EngineError::unsupported(NAME, what)
+        }
+        _ => EngineError::failed(NAME, doing, failure),
+    }
+}

@@ -1,0 +1,77 @@
+//! What the server really runs with.
+
+use super::NAME;
+use super::session::{Session, failed};
+use super::tier::{APPEND_ONLY, FSYNC, ON_REWRITE};
+use crate::server::engine::ReadBack;
+use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
+
+pub(super) const SAVE: &str = "save";
+pub(super) const STOP: &str = "shutdown-on-sigterm";
+pub(super) const MAX_MEMORY: &str = "maxmemory";
+
+/// Under this name stands what allocates its memory, in what it says of that.
+const ALLOCATOR: &str = "mem_allocator";
+
+/// The directives that decide durability, speed or who can reach the server.
+const READ: [&str; 12] = [
+    APPEND_ONLY,
+    FSYNC,
+    ON_REWRITE,
+    SAVE,
+    STOP,
+    MAX_MEMORY,
+    "maxmemory-policy",
+    "aof-load-truncated",
+    "auto-aof-rewrite-percentage",
+    "auto-aof-rewrite-min-size",
+    "io-threads",
+    "bind",
+];
+
+/// The directives of `valkey.conf`
+/// (<https://github.com/valkey-io/valkey/blob/unstable/valkey.conf>): the server refuses to start with
+/// one that it does not know.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new(APPEND_ONLY, Takes::Word(&["no", "yes"])).by_default("no"),
+        Setting::new(FSYNC, Takes::Word(&["no", "everysec", "always"])).by_default("everysec"),
+        Setting::new(SAVE, Takes::Any).left_by_default(),
+        Setting::new(STOP, Takes::Any).by_default("default"),
+        Setting::new(MAX_MEMORY, Takes::Any).by_default("0"),
+    ],
+    others: Some("directives of valkey.conf"),
+    reserved: &[
+        ("dir", "its files lie in its folder"),
+        ("port", "it is reached by its socket, or by the port that is counted"),
+        ("bind", "it listens on 127.0.0.1 at most"),
+        ("unixsocket", "its socket lies in its folder"),
+        ("requirepass", "it has a password of its own where it needs one"),
+        ("daemonize", "it is a child of the process that measures it"),
+        ("logfile", "its log stands beside its folder"),
+        ("include", "it reads no file"),
+    ],
+};
+
+/// The version, and the settings by the names that the server has for them. Its data are in memory, so
+/// that it has no cache.
+pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
+    let version =
+        value(&session.info("server").map_err(failed("say its version"))?, "valkey_version");
+    let version = version.ok_or_else(|| {
+        EngineError::failed(NAME, "say its version", "it is another server than Valkey")
+    })?;
+    let own = options.configured().map(|(name, _)| name).filter(|name| !READ.contains(name));
+    let names: Vec<&str> = READ.into_iter().chain(own).collect();
+    let mut settings = session.config(&names).map_err(failed("read its settings back"))?;
+    settings.sort_by_key(|(name, _)| names.iter().position(|known| known == name));
+    let memory = session.info("memory").map_err(failed("say what allocates its memory"))?;
+    settings.extend(value(&memory, ALLOCATOR).map(|value| (ALLOCATOR.to_owned(), value)));
+    Ok(ReadBack { version, settings, cache: None })
+}
+
+/// The value of a line `name:value`.
+pub(super) fn value(info: &str, name: &str) -> Option<String> {
+    let mut lines = info.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(known, _)| *known == name).map(|(_, value)| value.trim().to_owned())
+}

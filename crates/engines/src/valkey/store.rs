@@ -1,0 +1,174 @@
+//! The tables of a server.
+
+use std::path::PathBuf;
+
+use super::changes::{self, Changes};
+use super::managed::DATA;
+use super::moment::Moment;
+use super::operations::{Pending, Reads, Single};
+use super::resp::Answer;
+use super::scan::Keys;
+use super::session::{Session, failed};
+use crate::kv::{KvStore, Overlay, Pairs, Table, TableDef, Work};
+use crate::server::Server;
+use crate::{OpenOptions, Result, Scope};
+
+/// Rows of a transaction of a bulk load at most, and their bytes.
+const ROWS: usize = 10_000;
+const BYTES: usize = 8 << 20;
+
+/// Keys that are removed at a time.
+const REMOVED: usize = 1000;
+
+/// A table: its name, what the keys of its rows begin with, and the set of its keys.
+pub(super) struct Names {
+    name: String,
+    pub rows: Vec<u8>,
+    pub keys: Vec<u8>,
+}
+
+/// An open database.
+pub(super) struct ValkeyStore {
+    pub session: Session,
+    pub server: Option<Server>,
+    /// Whether other clients may write.
+    pub is_shared: bool,
+    /// The folder of a private server's files.
+    pub data: Option<PathBuf>,
+    tables: Vec<Names>,
+    changes: Changes,
+    keys: Keys,
+    found: Vec<u8>,
+}
+
+impl ValkeyStore {
+    pub fn new(session: Session, server: Option<Server>, options: &OpenOptions) -> Self {
+        let data = server.as_ref().map(|_| options.dir.join("server").join(DATA));
+        let (is_shared, tables) = (!options.is_alone(), Vec::new());
+        let (changes, keys, found) = Default::default();
+        Self { session, server, is_shared, data, tables, changes, keys, found }
+    }
+
+    /// The number of a table by its name, which is given one if need be.
+    fn number(&mut self, name: &str) -> Answer<String> {
+        let (prefix, connection) = (&self.session.prefix, &mut self.session.connection);
+        let tables: [&[u8]; 2] = [prefix.as_bytes(), b"tables"];
+        loop {
+            connection.command(3, "HGET");
+            connection.word(&tables);
+            connection.word(&[name.as_bytes()]);
+            connection.command(2, "HLEN");
+            connection.word(&tables);
+            connection.send()?;
+            let known = connection.bulk()?;
+            let known = known.map(|number| String::from_utf8_lossy(number).into_owned());
+            let count = connection.integer()?;
+            if let Some(known) = known {
+                return Ok(known);
+            }
+            // Another client may give it one first.
+            connection.command(4, "HSETNX");
+            connection.word(&tables);
+            connection.word(&[name.as_bytes()]);
+            connection.number(usize::try_from(count).unwrap_or_default() + 1);
+            connection.send()?;
+            connection.integer()?;
+        }
+    }
+
+    /// Sends what a batch has changed, and waits for the answer.
+    fn commit(&mut self) -> Result<()> {
+        let Self { session: Session { connection, .. }, changes, tables, .. } = self;
+        let done = changes.send(connection, tables);
+        let done = done.and_then(|commands| changes::done(connection, commands));
+        done.map(drop).map_err(failed("commit a batch"))
+    }
+
+    /// Removes some rows of a table; whether there were any.
+    fn remove(&mut self, Table(table): Table) -> Answer<bool> {
+        let (connection, names) = (&mut self.session.connection, &self.tables[table]);
+        connection.command(4, "ZRANGE");
+        connection.word(&[&names.keys]);
+        connection.word(&[b"0"]);
+        connection.number(REMOVED - 1);
+        connection.send()?;
+        self.changes.clear();
+        let found = connection.list()?;
+        for _ in 0..found {
+            self.changes.add(table, connection.bulk()?.unwrap_or_default(), None, true);
+        }
+        if found > 0 {
+            let commands = self.changes.send(connection, &self.tables)?;
+            changes::done(connection, commands)?;
+        }
+        Ok(found > 0)
+    }
+}
+
+impl KvStore for ValkeyStore {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
+            return Ok(Table(known));
+        }
+        let number = self.number(def.name).map_err(failed("number a table"))?;
+        let keys = format!("{}{number}", self.session.prefix);
+        let rows = format!("{keys}:").into_bytes();
+        self.tables.push(Names { name: def.name.to_owned(), rows, keys: keys.into_bytes() });
+        Ok(Table(self.tables.len() - 1))
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        while self.remove(table).map_err(failed("clear a table"))? {}
+        self.changes.clear();
+        Ok(())
+    }
+
+    /// In transactions of `MSET` and `ZADD` with many rows each, one sent while the one before it is
+    /// done (<https://valkey.io/topics/pipelining/>): one, if they are few.
+    fn bulk(&mut self, Table(table): Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let Self { session: Session { connection, .. }, changes, tables, .. } = self;
+        let (mut rows, mut before, mut failure, mut ended) = (0, None, None, false);
+        while !ended {
+            changes.clear();
+            while changes.len() < ROWS && changes.bytes() < BYTES {
+                let Some((key, value)) = pairs.next() else {
+                    ended = true;
+                    break;
+                };
+                changes.add(table, key, Some(value), false);
+            }
+            rows += changes.len() as u64;
+            let sent = (changes.len() > 0).then(|| changes.send(connection, tables)).transpose();
+            let sent = sent.map_err(failed("load rows"))?;
+            if let Some(commands) = std::mem::replace(&mut before, sent) {
+                failure = changes::done(connection, commands).err();
+            }
+            ended |= failure.is_some();
+        }
+        // The last one's answers are read in any case: they are not those of what comes next.
+        let last = before.map_or(Ok(0), |commands| changes::done(connection, commands)).err();
+        changes.clear();
+        failure.or(last).map_or(Ok(rows), |failure| Err(failed("load rows")(failure)))
+    }
+
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        let Self { session, tables, keys, changes, found, is_shared, .. } = self;
+        let connection = &mut session.connection;
+        let reads = Reads { connection, tables, keys, is_shared: *is_shared };
+        match scope {
+            Scope::PerOperation => work(&mut Single { reads, snapshot: None }),
+            Scope::Snapshot => {
+                let mut single = Single { reads, snapshot: Some(Moment::default()) };
+                work(&mut single)?;
+                let Single { reads, snapshot } = single;
+                snapshot.map_or(Ok(()), |moment| moment.end(reads.connection))
+            }
+            Scope::Batch => {
+                changes.clear();
+                let pending = Pending { reads, changes, found, found_in: None };
+                work(&mut Overlay::of(scope, pending))?;
+                if self.changes.len() == 0 { Ok(()) } else { self.commit() }
+            }
+        }
+    }
+}

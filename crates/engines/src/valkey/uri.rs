@@ -1,0 +1,87 @@
+//! The URL of a server.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::server::address::Address;
+use crate::server::url::{decoded, has_port};
+
+/// The port of a URL that names none.
+const PORT: u16 = 6379;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Socket(PathBuf),
+    Host { name: String, port: u16 },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Host { name, port } => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+/// Where a server is, and what it lets us in by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Uri {
+    pub place: Place,
+    pub user: Option<String>,
+    pub password: Option<String>,
+    /// The number of the database.
+    pub database: u32,
+}
+
+impl Uri {
+    /// Of a socket, or of `valkey://user:password@host:port/database`, of which the host alone must
+    /// be there; `redis://` is the same.
+    ///
+    /// # Errors
+    /// What is wrong with it, without a part of it.
+    pub fn new(address: &Address) -> Result<Self, &'static str> {
+        let url = match address {
+            Address::Socket(path) => {
+                let place = Place::Socket(path.clone());
+                return Ok(Self { place, user: None, password: None, database: 0 });
+            }
+            Address::Url(url) => url,
+        };
+        let rest = url.strip_prefix("valkey://").or_else(|| url.strip_prefix("redis://"));
+        let rest = rest.ok_or("it does not begin with valkey:// or redis://")?;
+        let (user, rest) = match rest.rsplit_once('@') {
+            Some((user, rest)) => (Some(user), rest),
+            None => (None, rest),
+        };
+        let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let database = if database.is_empty() { Ok(0) } else { database.parse() };
+        let database = database.map_err(|_| "what follows its host is no number of a database")?;
+        if !has_port(host) {
+            return Err("its port is no number");
+        }
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => {
+                (name, port.parse().map_err(|_| "its port is no number")?)
+            }
+            _ => (host, PORT),
+        };
+        let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+        if name.is_empty() {
+            return Err("it names no host");
+        }
+        let (user, password) = match user.map(|user| user.split_once(':')) {
+            None => (None, None),
+            Some(None) => return Err("it has no password"),
+            Some(Some((user, password))) => {
+                let part = |part: &str| decoded(part).ok_or("an escape in it is wrong");
+                (Some(part(user)?).filter(|user| !user.is_empty()), Some(part(password)?))
+            }
+        };
+        Ok(Self { place: Place::Host { name, port }, user, password, database })
+    }
+}
+
+#[cfg(test)]
+mod tests;

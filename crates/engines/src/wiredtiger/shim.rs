@@ -1,0 +1,98 @@
+//! The tables of functions of `shim.c`, one for each version of the library whose header was there
+//! when this was compiled.
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// A `WT_CONNECTION`, `WT_SESSION` or `WT_CURSOR`.
+pub(super) type Raw = *mut c_void;
+pub(super) type Text = *const c_char;
+
+/// Some bytes, which whoever gets them only reads.
+#[repr(C)]
+pub(super) struct Bytes {
+    pub at: *const u8,
+    pub size: usize,
+}
+
+impl Bytes {
+    #[inline]
+    pub(super) const fn of(bytes: &[u8]) -> Self {
+        Self { at: bytes.as_ptr(), size: bytes.len() }
+    }
+}
+
+/// What tells a listener, which it is given first, a message.
+pub(super) type Tell = unsafe extern "C" fn(to: *mut c_void, message: Text);
+
+/// Calls of one version, by the layout that its handles have; in the order of `struct shim`.
+#[repr(C)]
+pub(super) struct Shim {
+    pub major: c_int,
+    minor: c_int,
+    pub session: unsafe extern "C" fn(connection: Raw, session: *mut Raw) -> c_int,
+    pub session_close: unsafe extern "C" fn(session: Raw) -> c_int,
+    pub close: unsafe extern "C" fn(connection: Raw) -> c_int,
+    pub create: unsafe extern "C" fn(session: Raw, uri: Text, config: Text) -> c_int,
+    pub drop: unsafe extern "C" fn(session: Raw, uri: Text) -> c_int,
+    pub checkpoint: unsafe extern "C" fn(session: Raw) -> c_int,
+    pub begin: unsafe extern "C" fn(session: Raw) -> c_int,
+    pub commit: unsafe extern "C" fn(session: Raw) -> c_int,
+    pub rollback: unsafe extern "C" fn(session: Raw) -> c_int,
+    pub verify:
+        unsafe extern "C" fn(connection: Raw, uri: Text, tell: Tell, to: *mut c_void) -> c_int,
+    pub cursor: unsafe extern "C" fn(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int,
+    pub cursor_close: unsafe extern "C" fn(cursor: Raw) -> c_int,
+    pub reset: unsafe extern "C" fn(cursor: Raw) -> c_int,
+    pub search: unsafe extern "C" fn(cursor: Raw, key: Bytes) -> c_int,
+    pub search_near: unsafe extern "C" fn(cursor: Raw, key: Bytes, beside: *mut c_int) -> c_int,
+    pub next: unsafe extern "C" fn(cursor: Raw) -> c_int,
+    pub prev: unsafe extern "C" fn(cursor: Raw) -> c_int,
+    pub key: unsafe extern "C" fn(cursor: Raw, key: *mut Bytes) -> c_int,
+    pub value: unsafe extern "C" fn(cursor: Raw, value: *mut Bytes) -> c_int,
+    pub insert: unsafe extern "C" fn(cursor: Raw, key: Bytes, value: Bytes) -> c_int,
+    pub update: unsafe extern "C" fn(cursor: Raw, value: Bytes) -> c_int,
+    pub remove: unsafe extern "C" fn(cursor: Raw, key: Bytes) -> c_int,
+}
+
+unsafe extern "C" {
+    #[cfg(wiredtiger_deps)]
+    safe static ember_wt_deps: Shim;
+    #[cfg(wiredtiger_system)]
+    safe static ember_wt_system: Shim;
+}
+
+/// Those there are: by the header in `.deps`, and by the system's.
+fn all() -> impl Iterator<Item = &'static Shim> {
+    let found: [Option<&'static Shim>; 2] = [
+        #[cfg(wiredtiger_deps)]
+        Some(&ember_wt_deps),
+        #[cfg(not(wiredtiger_deps))]
+        None,
+        #[cfg(wiredtiger_system)]
+        Some(&ember_wt_system),
+        #[cfg(not(wiredtiger_system))]
+        None,
+    ];
+    found.into_iter().flatten()
+}
+
+/// The one for a version of the library. (A patch release keeps the layout of its handles.)
+///
+/// # Errors
+/// When there is none: for a person, which there are.
+pub(super) fn of(major: c_int, minor: c_int) -> Result<&'static Shim, String> {
+    all().find(|shim| (shim.major, shim.minor) == (major, minor)).ok_or_else(|| {
+        let known: Vec<_> = all().map(|shim| format!("{}.{}", shim.major, shim.minor)).collect();
+        let others = match known.is_empty() {
+            true => String::new(),
+            false => format!("; there was that of {}", known.join(" and ")),
+        };
+        format!(
+            "it is WiredTiger {major}.{minor}, whose header was not there when embermark was \
+             built{others}"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What this device is, and what would disturb a measurement on it: `embermark doctor`.
+
+mod clock;
+mod power;
+mod storage;
+
+use std::path::Path;
+
+use embermark_model::result::Machine;
+use serde::Serialize;
+
+use crate::machine::System;
+use crate::{disk, manifest, throttle};
+
+/// What was found of a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// What the device is, in the order to show it. What it does not tell is absent.
+    pub facts: Vec<Fact>,
+    /// What would disturb a measurement, each with what to do about it; the gravest first.
+    pub warnings: Vec<String>,
+}
+
+/// A fact in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is about.
+    pub name: &'static str,
+    /// The fact, with its unit.
+    pub value: String,
+}
+
+/// Looks at this device, whose databases would live in the folder `data`. It takes a quarter of a
+/// second, in which the work of other programs is measured.
+pub fn look(data: &Path) -> Findings {
+    let system = System::here();
+    let machine = system.machine(data);
+    let disk = storage::disk_below(&system, data, machine.device.as_deref());
+    let mut warnings = manifest::warnings(&machine, data, 0);
+    warnings.extend(storage::warnings(&machine, disk.as_deref()));
+    warnings.extend(clock::warnings(&system));
+    warnings.extend(power::warnings(&system));
+    let facts = facts(&system, &machine, data, disk.as_deref());
+    let facts = facts.into_iter().filter_map(|(name, value)| Some(Fact { name, value: value? }));
+    Findings { facts: facts.collect(), warnings }
+}
+
+fn facts(
+    system: &System,
+    machine: &Machine,
+    data: &Path,
+    disk: Option<&Path>,
+) -> [(&'static str, Option<String>); 13] {
+    let Machine { file_system, mount_options, governor, .. } = machine;
+    [
+        ("device", board(system)),
+        ("cpu", cpu(machine)),
+        ("memory", machine.memory_bytes.map(|bytes| memory(bytes, system.swap_used()))),
+        ("system", machine.os.clone()),
+        ("kernel", machine.kernel.clone()),
+        ("storage", disk.map(storage::described)),
+        ("wear", disk.and_then(storage::wear)),
+        ("files", file_system.as_ref().map(|kind| files(kind, mount_options.as_deref(), data))),
+        ("governor", governor.clone()),
+        ("heat", heat(system)),
+        ("clock", clock::described(system)),
+        ("power", power::described(system)),
+        ("load", machine.load.map(|load| format!("{load} processes, mean of the last minute"))),
+    ]
+}
+
+/// The board as its firmware calls it, or that there is none.
+fn board(system: &System) -> Option<String> {
+    let firmware = |name: &str| system.text(Path::new("sys/class/dmi/id").join(name));
+    let board = system.board().or_else(|| {
+        let product = firmware("product_name")?;
+        Some(firmware("sys_vendor").map_or(product.clone(), |vendor| format!("{vendor} {product}")))
+    });
+    let cpuinfo = system.text("proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    let is_virtual = flags.split(' ').any(|flag| flag == "hypervisor");
+    match (board, is_virtual) {
+        (Some(board), true) => Some(format!("{board} (a virtual machine)")),
+        (None, true) => Some("a virtual machine".to_owned()),
+        (board, false) => board,
+    }
+}
+
+fn cpu(machine: &Machine) -> Option<String> {
+    let arch = std::env::consts::ARCH;
+    let cpus = machine.cpus.map_or(String::new(), |cpus| format!(", {cpus} CPUs"));
+    Some(format!("{}{cpus}, {arch}", machine.cpu.as_deref()?))
+}
+
+fn memory(bytes: u64, swap: Option<u64>) -> String {
+    let swap = swap.filter(|used| *used > 0);
+    let swap = swap.map_or(String::new(), |used| format!(", {} of swap in use", size(used)));
+    format!("{}{swap}", size(bytes))
+}
+
+fn files(kind: &str, options: Option<&str>, data: &Path) -> String {
+    let options = options.map_or(String::new(), |options| format!(" ({options})"));
+    let free = disk::free_bytes(data);
+    let free = free.map_or(String::new(), |free| format!(", {} free", size(free)));
+    format!("{kind}{options} at {}{free}", data.display())
+}
+
+/// The zones that tell their temperature.
+fn heat(system: &System) -> Option<String> {
+    let zones = throttle::temperatures(system).into_iter();
+    let zones: Vec<_> = zones.map(|(name, degrees)| format!("{name} {degrees} °C")).collect();
+    (!zones.is_empty()).then(|| zones.join(", "))
+}
+
+/// A number of bytes in words.
+fn size(bytes: u64) -> String {
+    match bytes as f64 / f64::from(1 << 20) {
+        mib if mib < 1024.0 => format!("{mib:.0} MiB"),
+        mib => format!("{:.1} GiB", mib / 1024.0),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Engines in shared libraries: a worker is asked what each is, so that this process opens none of them, and a
+//! crash of one is not this process's.
+
+use std::io::{self, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use embermark_engines::Engine;
+use embermark_engines::engine_library::{self, Described, unusable};
+use embermark_model::plan::Plan;
+use nix::sys::signal::Signal;
+
+use crate::protocol::Request;
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError};
+
+/// How long a library may take to say what it is.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has the registry know the engine of a library from now on, as a worker says what it is.
+///
+/// # Errors
+/// When it cannot be used, with why; or its engine has the name of another one.
+pub fn add_engine_library(path: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
+    let path = &std::path::absolute(path)
+        .map_err(|error| HarnessError::Plan(unusable(path, &error.to_string())))?;
+    // Plans and results name it.
+    if path.to_str().is_none() {
+        return Err(HarnessError::Plan(unusable(path, "its path is not UTF-8")));
+    }
+    if let Some(known) = engine_library::at(path) {
+        return Ok(known.clone());
+    }
+    let described = ask(path, worker)?.map_err(HarnessError::Plan)?;
+    engine_library::add(described.clone()).map_err(HarnessError::Plan)?;
+    Ok(described)
+}
+
+/// What a worker says of a library, or why it cannot be used.
+fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
+    let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
+    let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
+    match asked(worker, &request).map_err(failed)? {
+        Asked::Answered(answer, status) => {
+            Ok(serde_json::from_slice(&answer)
+                .unwrap_or_else(|_| Err(unusable(path, &ended(status)))))
+        }
+        Asked::Silent => {
+            let why =
+                format!("the process that opened it said nothing in {} s", PATIENCE.as_secs());
+            Ok(Err(unusable(path, &why)))
+        }
+    }
+}
+
+/// How a process ended that was to say what a library is.
+fn ended(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(number) => {
+            let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
+            format!("the process that opened it was killed by signal {number} ({name})")
+        }
+        None => format!("the process that opened it ended, {status}"),
+    }
+}
+
+enum Asked {
+    Answered(Vec<u8>, ExitStatus),
+    Silent,
+}
+
+fn asked(worker: &WorkerCommand, request: &Request) -> io::Result<Asked> {
+    let mut child = Command::new(&worker.program)
+        .args(&worker.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not listen shows in its answer.
+        let _ = stdin.write_all(&serde_json::to_vec(request)?);
+    }
+    let (said, answer) = channel();
+    if let Some(mut stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut text = Vec::new();
+            let read = stdout.read_to_end(&mut text).map(|_| text);
+            // Nobody listens any more when it took too long.
+            let _ = said.send(read);
+        });
+    }
+    match answer.recv_timeout(PATIENCE) {
+        Ok(answer) => Ok(Asked::Answered(answer?, child.wait()?)),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+            child.kill()?;
+            child.wait()?;
+            Ok(Asked::Silent)
+        }
+    }
+}
+
+impl Catalog {
+    /// The same with the engines of a plan's libraries.
+    ///
+    /// # Errors
+    /// When one cannot be used, or is another one than when the plan was made.
+    pub(crate) fn with_engine_libraries(
+        self,
+        plan: &Plan,
+        worker: &WorkerCommand,
+    ) -> Result<Self, HarnessError> {
+        plan.engine_libraries.iter().try_fold(self, |catalog, (id, library)| {
+            let described = add_engine_library(&library.path, worker)?;
+            if described.about.id != *id || described.library != *library {
+                let why = format!(
+                    "it is another one than when the run was begun (engine '{id}', SHA-256 {}): put that \
+                     one back, or begin a new run",
+                    library.sha256
+                );
+                return Err(HarnessError::Plan(unusable(&library.path, &why)));
+            }
+            catalog.with_described(Some(&described))
+        })
+    }
+
+    /// The same with the engine of a library.
+    ///
+    /// # Errors
+    /// When another engine has its name.
+    pub(crate) fn with_described(
+        self,
+        described: Option<&Described>,
+    ) -> Result<Self, HarnessError> {
+        let Some(described) = described else { return Ok(self) };
+        let engine: &'static dyn Engine =
+            engine_library::add(described.clone()).map_err(HarnessError::Plan)?;
+        if self.engine(engine.info().id).is_ok() {
+            return Ok(self);
+        }
+        Ok(Self { engines: [self.engines, &[engine]].concat().leak(), ..self })
+    }
+}
+
+/// What a job is told of the library of an engine, where it has one.
+pub(crate) fn of(engine: &str) -> Option<Described> {
+    engine_library::of(engine).cloned()
+}

@@ -1,0 +1,116 @@
+//! A sensor logger: writes readings for some seconds, asks once a second what a dashboard shows, archives
+//! readings that are some seconds old into Parquet files and lets older files expire. A logger in earnest
+//! has days where this has seconds.
+//!
+//! ```text
+//! cargo run --release -p embermark-hybrid --example logger -- FOLDER [SECONDS] [READINGS A SECOND]
+//! ```
+//!
+//! Its table and its engines stand in `readings/mod.rs`.
+
+#[path = "readings/mod.rs"]
+mod readings;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use embermark_contract::kv::Table;
+use embermark_contract::sql::Param;
+use embermark_contract::{Result, Store};
+use embermark_hybrid::{Archive, Hybrid};
+use readings::{Memory, key, open};
+
+/// As much as DuckDB wants.
+const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
+
+const SENSORS: u16 = 20;
+
+/// Readings of one transaction: what a second's rate is written in.
+const BATCH: u64 = 100;
+
+/// Microseconds after which a reading leaves for a file,
+const ARCHIVED: i64 = 5_000_000;
+
+/// and after which its file expires.
+const EXPIRED: i64 = 10_000_000;
+
+/// Microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as i64
+}
+
+/// Writes readings up to one of a number; a transaction is there as a whole or not at all. `written` says
+/// how many are there, also when it fails.
+fn write(hybrid: &mut Hybrid, table: Table, written: &mut u64, to: u64) -> Result<()> {
+    while *written < to {
+        let last = to.min(*written + BATCH);
+        hybrid.change(|batch| {
+            for number in *written..last {
+                let sensor = (number % u64::from(SENSORS)) as u16;
+                let value = f64::from(sensor) + (number as f64 / 1000.0).sin();
+                batch.put(table, &key(sensor, now()), &value.to_le_bytes())?;
+            }
+            Ok(())
+        })?;
+        *written = last;
+    }
+    Ok(())
+}
+
+/// The mean of each sensor in the last minute, as a dashboard asks for it: of how many readings, and the
+/// highest.
+fn ask(hybrid: &mut Hybrid) -> Result<(i64, f64)> {
+    let question =
+        "SELECT sensor, COUNT(*), AVG(value) FROM readings WHERE ts >= ? GROUP BY sensor";
+    let (mut readings, mut highest) = (0, f64::MIN);
+    hybrid.query(question, &[Param::Int(now() - 60_000_000)], &mut |row| {
+        readings += row.int(1)?.unwrap_or(0);
+        highest = row.float(2)?.map_or(highest, |mean| highest.max(mean));
+        Ok(())
+    })?;
+    Ok((readings, highest))
+}
+
+/// What a call returns, and its milliseconds.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let began = Instant::now();
+    work().map(|done| (done, began.elapsed().as_secs_f64() * 1000.0))
+}
+
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(folder) = arguments.first() else {
+        return Err(
+            "say a folder for the data, then seconds (20) and readings a second (2000)".into()
+        );
+    };
+    let seconds: u64 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
+    let rate: u64 = arguments.get(2).map_or(Ok(2000), |text| text.parse())?;
+    let (mut hybrid, table) = open(Path::new(folder), MEMORY, Some(Duration::from_millis(200)))?;
+    let began = Instant::now();
+    let mut written = 0;
+    for second in 1..=seconds {
+        let mut writing = 0.0;
+        while began.elapsed() < Duration::from_secs(second) {
+            let due = (began.elapsed().as_secs_f64() * rate as f64) as u64;
+            match timed(|| write(&mut hybrid, table, &mut written, due)) {
+                Ok(((), took)) => writing += took,
+                Err(error) => return Err(format!("after {written} readings: {error}").into()),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let ((readings, highest), asking) = timed(|| ask(&mut hybrid))?;
+        let what = Archive::leaving("ts", now() - ARCHIVED);
+        let (archived, archiving) = timed(|| hybrid.archive(table, &what))?;
+        let (expired, expiring) = timed(|| hybrid.expire(table, now() - EXPIRED))?;
+        println!(
+            "{second:>3} s: {written} written in {writing:.1} ms; {readings} asked of, highest mean \
+             {highest:.2}, in {asking:.1} ms; {} archived in {archiving:.1} ms; {} expired in {expiring:.1} ms",
+            archived.rows, expired.rows
+        );
+    }
+    Store::Kv(Box::new(hybrid)).close()?;
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A logger's months in minutes: readings of a clock that runs ahead are written, those of more than a week
+//! go into Parquet files, those of more than a month expire. What it takes stands in the last lines.
+//!
+//! ```text
+//! cargo run --release -p embermark-hybrid --example retention -- FOLDER [READINGS] [DAYS]
+//! ```
+//!
+//! Within a limit of memory, for example 256 MB: `systemd-run --scope -p MemoryMax=256M …`.
+
+#[path = "readings/mod.rs"]
+mod readings;
+
+use std::error::Error;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Instant;
+
+use embermark_contract::kv::Table;
+use embermark_contract::sql::Param;
+use embermark_contract::{Result, Store};
+use embermark_hybrid::{Archive, Hybrid};
+use readings::{Memory, key, open};
+
+const SENSORS: u64 = 54;
+
+/// Readings of one transaction.
+const BATCH: u64 = 1_000;
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+/// Days that are pairs, and days that are kept.
+const WEEK: i64 = 7;
+const MONTH: i64 = 30;
+
+/// Two fifths of it are for DuckDB.
+const MEMORY: Memory = Memory { cache: 16 << 20, limit: Some(256 << 20) };
+
+/// Writes a day's readings.
+fn write(hybrid: &mut Hybrid, table: Table, day: i64, readings: u64) -> Result<()> {
+    for first in (0..readings).step_by(BATCH as usize) {
+        hybrid.change(|batch| {
+            for number in first..readings.min(first + BATCH) {
+                let time = day * DAY + (number as i64) * (DAY / readings.max(1) as i64);
+                let sensor = (number % SENSORS) as u16;
+                batch.put(table, &key(sensor, time), &(number as f64).to_le_bytes())?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Readings since a time, and of how many days.
+fn ask(hybrid: &mut Hybrid, since: i64) -> Result<(i64, i64)> {
+    let question = "SELECT COUNT(*), COUNT(DISTINCT ts // 86400000000) FROM readings WHERE ts >= ?";
+    let mut answer = (0, 0);
+    hybrid.query(question, &[Param::Int(since)], &mut |row| {
+        answer = (row.int(0)?.unwrap_or(0), row.int(1)?.unwrap_or(0));
+        Ok(())
+    })?;
+    Ok(answer)
+}
+
+/// Bytes allocated under a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => size(&entry.path()),
+        Ok(found) => found.blocks() * 512,
+        Err(_) => 0,
+    };
+    entries.map(of).sum()
+}
+
+/// The largest resident memory so far, as the system says it.
+fn peak() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM"));
+    line.map_or("-", |line| line.trim_start_matches("VmHWM:").trim()).to_owned()
+}
+
+fn main() -> std::result::Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(folder) = arguments.first().map(Path::new) else {
+        return Err("say a folder for the data, then readings (10000000) and days (60)".into());
+    };
+    let total: u64 = arguments.get(1).map_or(Ok(10_000_000), |text| text.parse())?;
+    let days: i64 = arguments.get(2).map_or(Ok(60), |text| text.parse())?;
+    let a_day = total / days.max(1) as u64;
+    let (mut hybrid, table) = open(folder, MEMORY, None)?;
+    let (mut writing, mut archiving, mut expiring, mut asking) = (0.0, 0.0, 0.0, 0.0);
+    for day in 0..days {
+        let began = Instant::now();
+        write(&mut hybrid, table, day, a_day)?;
+        writing += began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        let what = Archive::leaving("ts", (day + 1 - WEEK) * DAY);
+        let archived = hybrid.archive(table, &what)?.rows;
+        archiving += began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        let expired = hybrid.expire(table, (day + 1 - MONTH) * DAY)?.rows;
+        expiring += began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        let (count, of_days) = ask(&mut hybrid, (day + 1 - MONTH) * DAY)?;
+        asking += began.elapsed().as_secs_f64();
+        let kept = (day + 1).min(MONTH);
+        if (count, of_days) != (kept * a_day as i64, kept) {
+            return Err(format!("day {day}: {count} readings of {of_days} days are there").into());
+        }
+        if (day + 1) % 10 == 0 {
+            println!(
+                "day {:>3}: {archived} archived, {expired} expired, {count} there; {} MB on disk, peak {}",
+                day + 1,
+                size(folder) / 1_000_000,
+                peak()
+            );
+        }
+    }
+    println!(
+        "{} readings: {writing:.1} s writing, {archiving:.1} s archiving, {expiring:.1} s expiring, {:.0} ms a question",
+        a_day * days as u64,
+        asking * 1000.0 / days as f64
+    );
+    Ok(Store::Kv(Box::new(hybrid)).close()?)
+}

@@ -1,0 +1,139 @@
+//! What the front keeps for the hybrid: the names of its tables, the records of changes, and whether
+//! the mirror that lies beside it is one of this very state.
+
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+
+use embermark_contract::kv::{KvStore, Operations, Range, Table, TableDef};
+use embermark_contract::{EngineError, Result, Scope};
+
+use crate::cold::ColdTables;
+use crate::{NAME, log};
+
+/// The most tables: each has a bit.
+pub(crate) const TABLES: usize = 64;
+
+/// The front's own tables.
+#[derive(Clone, Copy)]
+pub(crate) struct Books {
+    /// Of names, and the stamp.
+    names: Table,
+    /// Of records by their number.
+    pub log: Table,
+    /// Of cold chunks.
+    pub cold: ColdTables,
+}
+
+/// A table, as the books know it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its number.
+    pub id: u8,
+    /// Whether its rows are shown.
+    pub shown: bool,
+}
+
+/// What makes a mirror known that was closed in the front's very state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Drawn when the mirror was closed.
+    pub drawn: u64,
+    /// The number of the next record.
+    pub next: u64,
+}
+
+impl Stamp {
+    /// A new one.
+    pub(crate) fn draw(next: u64) -> Self {
+        Self { drawn: RandomState::new().hash_one(next), next }
+    }
+}
+
+const STAMP: &[u8] = b"stamp";
+
+/// The key of a table's name.
+fn named(name: &str) -> Vec<u8> {
+    [b"table ", name.as_bytes()].concat()
+}
+
+impl Books {
+    /// Opens the tables of the books.
+    pub(crate) fn open(front: &mut dyn KvStore) -> Result<Self> {
+        let names = front.table(&TableDef::named("hybrid"))?;
+        let log = TableDef { key_length: Some(8), ..TableDef::named("hybridlog") };
+        let log = front.table(&log)?;
+        Ok(Self { names, log, cold: ColdTables::open(front)? })
+    }
+
+    /// The table of that name, entered where it is new.
+    pub(crate) fn entry(&self, front: &mut dyn KvStore, name: &str) -> Result<Entry> {
+        let key = named(name);
+        let known = front.within(Scope::Snapshot, |s| s.get(self.names, &key).map(entry_of))?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        front.within(Scope::Batch, |batch| {
+            let (mut count, from, to) = (0, named(""), b"table!");
+            batch.scan(self.names, Range::between(&from, Some(to)), &mut |_, _| {
+                count += 1;
+                ControlFlow::Continue(())
+            })?;
+            let id = u8::try_from(count).ok().filter(|id| usize::from(*id) < TABLES);
+            let id = id.ok_or_else(|| {
+                EngineError::unsupported(NAME, format!("more than {TABLES} tables"))
+            })?;
+            let entry = Entry { id, shown: false };
+            self.set(batch, name, entry).map(|()| entry)
+        })
+    }
+
+    /// Writes down what is known of a table.
+    pub(crate) fn set(&self, batch: &mut dyn Operations, name: &str, entry: Entry) -> Result<()> {
+        batch.put(self.names, &named(name), &[entry.id, u8::from(entry.shown)])
+    }
+
+    /// The stamp, if the mirror was closed well.
+    pub(crate) fn stamp(&self, front: &mut dyn KvStore) -> Result<Option<Stamp>> {
+        front.within(Scope::Snapshot, |snapshot| {
+            let stamp = snapshot.get(self.names, STAMP)?;
+            Ok(stamp.and_then(|bytes| {
+                let (drawn, next) = bytes.split_first_chunk::<8>()?;
+                let next = u64::from_be_bytes(next.try_into().ok()?);
+                Some(Stamp { drawn: u64::from_be_bytes(*drawn), next })
+            }))
+        })
+    }
+
+    /// Says that the mirror is closed, in the state of the stamp.
+    pub(crate) fn put_stamp(&self, front: &mut dyn KvStore, stamp: Stamp) -> Result<()> {
+        let bytes = [stamp.drawn.to_be_bytes(), stamp.next.to_be_bytes()].concat();
+        front.within(Scope::Batch, |batch| batch.put(self.names, STAMP, &bytes))
+    }
+
+    /// Says that the mirror is open, or was given up.
+    pub(crate) fn take_stamp(&self, front: &mut dyn KvStore) -> Result<()> {
+        front.within(Scope::Batch, |batch| batch.delete(self.names, STAMP)).map(drop)
+    }
+
+    /// The numbers of the oldest and the newest record.
+    pub(crate) fn ends(&self, front: &mut dyn KvStore) -> Result<Option<(u64, u64)>> {
+        let end = |snapshot: &mut dyn Operations, range| {
+            let mut found = None;
+            snapshot.scan(self.log, range, &mut |key, _| {
+                found = Some(log::number(key));
+                ControlFlow::Break(())
+            })?;
+            Ok(found)
+        };
+        front.within(Scope::Snapshot, |snapshot| {
+            let oldest: Option<u64> = end(snapshot, Range::default())?;
+            let newest: Option<u64> = end(snapshot, Range::default().backward())?;
+            Ok(oldest.zip(newest))
+        })
+    }
+}
+
+fn entry_of(bytes: Option<&[u8]>) -> Option<Entry> {
+    let [id, shown] = *bytes? else { return None };
+    Some(Entry { id, shown: shown == 1 })
+}

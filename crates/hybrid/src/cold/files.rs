@@ -1,0 +1,95 @@
+//! The files of the chunks.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use embermark_contract::{EngineError, Result};
+
+use super::kept::Kept;
+use crate::NAME;
+use crate::shared::Shared;
+
+/// What a file that is not whole yet ends on.
+const PART: &str = ".part";
+
+/// The folder of the files.
+#[derive(Clone, Copy)]
+pub(crate) struct Files<'a>(pub &'a Path);
+
+impl Files<'_> {
+    pub(crate) fn path(self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Makes the folder.
+    pub(crate) fn make(self) -> Result<()> {
+        fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))
+    }
+
+    /// Removes files that no question reads.
+    pub(crate) fn remove(self, names: &[String]) -> Result<()> {
+        names.iter().try_for_each(|name| {
+            let path = self.path(name);
+            match fs::remove_file(&path) {
+                Err(e) if e.kind() != ErrorKind::NotFound => {
+                    Err(EngineError::file(NAME, "remove", path, e))
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+}
+
+/// Has `write` write a file under another name and, when it is on the disk, gives it its own. Its bytes.
+pub(crate) fn whole(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<u64> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(PART);
+    let part = PathBuf::from(part);
+    let written = write(&part).and_then(|()| settle(&part, path));
+    if written.is_err() {
+        // The error that led here is the one to tell.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+fn settle(part: &Path, path: &Path) -> Result<u64> {
+    let file = File::open(part).map_err(|e| EngineError::file(NAME, "open", part, e))?;
+    file.sync_all().map_err(|e| EngineError::file(NAME, "sync", part, e))?;
+    let bytes = file.metadata().map_err(|e| EngineError::file(NAME, "look at", part, e))?.len();
+    fs::rename(part, path).map_err(|e| EngineError::file(NAME, "rename", part, e))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| EngineError::file(NAME, "sync", folder, e))?;
+    Ok(bytes)
+}
+
+/// Looks, when the front is opened, that every chunk has its file, and removes the files of none.
+pub(crate) fn check(shared: &Shared, kept: &[(u8, Kept)]) -> Result<()> {
+    let files = Files(&shared.options.cold);
+    let chunks = || kept.iter().flat_map(|(_, kept)| kept.chunks());
+    for chunk in chunks() {
+        let path = files.path(&chunk.file);
+        if let Err(error) = fs::metadata(&path) {
+            let message = format!(
+                "its {} rows are in {}, which cannot be read ({error}): put the file back, from a copy \
+                 if need be",
+                chunk.rows,
+                path.display()
+            );
+            return Err(EngineError::failed(NAME, "open a cold chunk", message));
+        }
+    }
+    let Ok(entries) = fs::read_dir(&shared.options.cold) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let ours = name.ends_with(".parquet") || name.ends_with(".parquet.part");
+        if ours && chunks().all(|chunk| chunk.file != name) {
+            shared.tell(&format!("{name} is a file of no cold chunk and is removed"));
+            files.remove(&[name])?;
+        }
+    }
+    Ok(())
+}

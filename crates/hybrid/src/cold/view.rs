@@ -1,0 +1,77 @@
+//! How the mirror shows a table's rows: those of its own and those of the chunks.
+
+use embermark_contract::Result;
+use embermark_contract::sql::SqlStore;
+
+use super::files::Files;
+use super::kept::{Chunk, Kept};
+use crate::shared::Shown;
+
+/// The column of a chunk that is the number of its run.
+pub(crate) const RUN: &str = "hybrid_run";
+
+/// A text as a literal of SQL.
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// What reads chunks.
+fn read<'a>(files: Files<'_>, chunks: impl Iterator<Item = &'a Chunk>) -> String {
+    let paths = chunks.map(|chunk| literal(&files.path(&chunk.file).to_string_lossy()));
+    format!("read_parquet([{}])", paths.collect::<Vec<_>>().join(", "))
+}
+
+impl Shown {
+    /// That the columns of the key are the same.
+    pub(crate) fn same_key(&self, a: &str, b: &str) -> String {
+        let same = self.gone.columns.iter().map(|(name, ..)| format!("{a}.{name} = {b}.{name}"));
+        same.collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// That a row `p` of a chunk is valid.
+    fn is_valid(&self) -> String {
+        let (overlay, same) = (self.overlay.name, self.same_key("g", "p"));
+        format!("NOT EXISTS (SELECT 1 FROM {overlay} AS g WHERE {same} AND g.{RUN} >= p.{RUN})")
+    }
+
+    /// Makes the view by which questions know the table; `overlaid` says whether any row of a chunk may be
+    /// invalid.
+    pub(crate) fn make_view(
+        &self,
+        sql: &mut dyn SqlStore,
+        files: Files<'_>,
+        kept: Option<&Kept>,
+        overlaid: bool,
+    ) -> Result<()> {
+        let columns: Vec<_> = self.rows.columns.iter().map(|(name, ..)| *name).collect();
+        let (name, hot, columns) = (self.name(), self.rows.name, columns.join(", "));
+        let mut view = format!("CREATE OR REPLACE VIEW {name} AS SELECT {columns} FROM {hot}");
+        let chunks = kept.map(Kept::chunks).unwrap_or_default();
+        if !chunks.is_empty() {
+            let read = read(files, chunks.iter());
+            view.push_str(&format!(" UNION ALL SELECT {columns} FROM {read} AS p"));
+            if overlaid {
+                view.push_str(&format!(" WHERE {}", self.is_valid()));
+            }
+        }
+        sql.batch(&view)
+    }
+
+    /// The statement that forgets what made rows invalid of chunks that there are no more.
+    pub(crate) fn forget(&self, oldest: u32) -> String {
+        format!("DELETE FROM {} WHERE {RUN} < {oldest}", self.overlay.name)
+    }
+
+    /// Takes the rows out of the mirror's own that new chunks hold.
+    pub(crate) fn take_out(
+        &self,
+        sql: &mut dyn SqlStore,
+        files: Files<'_>,
+        chunks: &[Chunk],
+    ) -> Result<()> {
+        let (hot, same, read) =
+            (self.rows.name, self.same_key("r", "p"), read(files, chunks.iter()));
+        let valid = self.is_valid();
+        sql.batch(&format!("DELETE FROM {hot} AS r USING {read} AS p WHERE {same} AND {valid}"))
+    }
+}

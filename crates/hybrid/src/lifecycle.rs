@@ -1,0 +1,66 @@
+//! A hybrid is opened, maintained and closed as its front is.
+
+use std::sync::Arc;
+
+use embermark_contract::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+
+use crate::NAME;
+use crate::client::Hybrid;
+
+impl Lifecycle for Hybrid {
+    /// The front's; then the mirror is made where there is none, brought up to date, and has its own.
+    fn maintain(&mut self) -> Result<()> {
+        self.alone(|hybrid| {
+            hybrid.front.maintain()?;
+            if !hybrid.shared.watches() {
+                return Ok(());
+            }
+            hybrid.refresh()?;
+            hybrid.connection.as_mut().map_or(Ok(()), |connection| connection.sql.maintain())
+        })
+    }
+
+    fn join(&self) -> Join {
+        Join::Exclusive("one process keeps its mirror")
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let opener = self.front.open_client()?;
+        let shared = Arc::clone(&self.shared);
+        Ok(ClientOpener::kv(move || match opener.open()? {
+            Store::Kv(front) => Hybrid::join(front, shared),
+            _ => Err(EngineError::failed(NAME, "open a client", "its front keeps no pairs")),
+        }))
+    }
+
+    /// The front's; the mirror is made anew.
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.front.crash_on_close()?;
+        self.crashes = true;
+        Ok(())
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.front.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.front.log_bytes()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.alone(|hybrid| hybrid.front.check())
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        self.connection = None;
+        let mut mirror = Ok(());
+        if let Some(first) = self.first.take() {
+            mirror = self.close_mirror(self.crashes);
+            drop(first);
+            mirror = mirror.and(self.remove_unneeded());
+        }
+        let Self { front, .. } = *self;
+        front.close().and(mirror)
+    }
+}

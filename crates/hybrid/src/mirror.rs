@@ -1,0 +1,189 @@
+//! The mirror's database: its folder, its own books, and a client's connection.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use embermark_contract::sql::{Param, SqlStore, Statement, TableDef};
+use embermark_contract::{EngineError, Result};
+
+use crate::books::Stamp;
+use crate::shared::{Shared, Shown, State};
+use crate::{NAME, Options};
+
+/// Another number for another form of what the hybrid itself keeps in the mirror.
+const FORMAT: i64 = 2;
+
+/// A client's connection.
+pub(crate) struct Connection {
+    pub sql: Box<dyn SqlStore>,
+    /// Of which mirror.
+    pub generation: u64,
+    /// The newest record whose changes its statements know of.
+    pub knows: u64,
+    /// Its statements by their texts.
+    asked: HashMap<String, Statement>,
+}
+
+impl Connection {
+    pub(crate) fn new(sql: Box<dyn SqlStore>, generation: u64) -> Self {
+        Self { sql, generation, knows: 0, asked: HashMap::new() }
+    }
+
+    /// The statement of a text, prepared at its first use.
+    pub(crate) fn statement(&mut self, text: &str) -> Result<Statement> {
+        if let Some(statement) = self.asked.get(text) {
+            return Ok(*statement);
+        }
+        let statement = self.sql.prepare(text)?;
+        self.asked.insert(text.to_owned(), statement);
+        Ok(statement)
+    }
+}
+
+/// The folder of a mirror by its number: one that is made anew does not meet the files of the last.
+fn folder(options: &Options, generation: u64) -> PathBuf {
+    options.dir.join(format!("mirror-{generation}"))
+}
+
+/// The newest mirror in the folder, by its number; 0 where there is none.
+pub(crate) fn newest(options: &Options) -> u64 {
+    let Ok(entries) = fs::read_dir(&options.dir) else { return 0 };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| name.strip_prefix("mirror-")?.parse().ok()).max().unwrap_or(0)
+}
+
+/// Opens the mirror of that number, new or there already.
+pub(crate) fn open(options: &Options, generation: u64) -> Result<Box<dyn SqlStore>> {
+    let folder = folder(options, generation);
+    fs::create_dir_all(&folder).map_err(|e| EngineError::file(NAME, "make", &folder, e))?;
+    (options.mirror)(&folder)
+}
+
+/// Removes every mirror.
+pub(crate) fn remove_all(options: &Options) -> Result<()> {
+    let Ok(entries) = fs::read_dir(&options.dir) else { return Ok(()) };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with("mirror-") {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(EngineError::file(NAME, "remove", folder, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a mirror says of itself when it is opened.
+pub(crate) struct Fit {
+    /// The newest record whose changes are in it.
+    pub applied: u64,
+    /// The largest key of each table.
+    pub highest: Vec<Option<Vec<u8>>>,
+}
+
+/// Whether a mirror is that of the stamp, with every table as it is shown now.
+pub(crate) fn fits(sql: &mut dyn SqlStore, shared: &Shared, stamp: Stamp) -> Result<Option<Fit>> {
+    let shown = shared.all_shown();
+    let mut fit = Fit { applied: 0, highest: Vec::new() };
+    let mut of_stamp = false;
+    let select = "SELECT format, stamp, applied FROM hybrid_books";
+    visit(sql, select, &mut |row| {
+        of_stamp = row.int(0)? == Some(FORMAT) && row.int(1)? == Some(stamp.drawn as i64);
+        fit.applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
+        Ok(())
+    })?;
+    let mut same = 0;
+    let select = "SELECT id, name, version, highest FROM hybrid_tables";
+    visit(sql, select, &mut |row| {
+        let id = row.int(0)?.unwrap_or(-1);
+        let (name, version) = (row.text(1)?.unwrap_or_default(), row.int(2)?);
+        let known = shown.iter().find(|(known, _)| i64::from(*known) == id);
+        let is_same = known.is_some_and(|(_, Shown { decode, .. })| {
+            decode.rows().name == name && version == Some(i64::from(decode.version()))
+        });
+        if let (true, Ok(id)) = (is_same, usize::try_from(id)) {
+            same += 1;
+            if fit.highest.len() <= id {
+                fit.highest.resize(id + 1, None);
+            }
+            fit.highest[id] = row.bytes(3)?.map(<[u8]>::to_vec);
+        }
+        Ok(())
+    })?;
+    Ok((of_stamp && same == shown.len()).then_some(fit))
+}
+
+fn visit(
+    sql: &mut dyn SqlStore,
+    text: &str,
+    visit: &mut embermark_contract::sql::Visit<'_>,
+) -> Result<()> {
+    let statement = sql.prepare(text)?;
+    sql.query(statement, &[], visit)
+}
+
+/// Writes down what the mirror holds and under which stamp, for the next opening.
+pub(crate) fn sign(
+    sql: &mut dyn SqlStore,
+    shared: &Shared,
+    state: &State,
+    stamp: Stamp,
+) -> Result<()> {
+    let applied = shared.applied.load(std::sync::atomic::Ordering::Acquire) as i64;
+    sql.batch(&format!(
+        "CREATE OR REPLACE TABLE hybrid_books AS \
+         SELECT {FORMAT}::BIGINT AS format, {}::BIGINT AS stamp, {applied}::BIGINT AS applied; \
+         CREATE OR REPLACE TABLE hybrid_tables (id BIGINT, name VARCHAR, version BIGINT, highest BLOB)",
+        stamp.drawn as i64
+    ))?;
+    let insert = sql.prepare("INSERT INTO hybrid_tables VALUES (?, ?, ?, ?)")?;
+    for (id, Shown { decode, .. }) in shared.all_shown() {
+        let highest = state.highest.get(usize::from(id)).and_then(Option::as_deref);
+        let highest = highest.map_or(Param::Null, Param::Bytes);
+        let (name, version) = (decode.rows().name, i64::from(decode.version()));
+        sql.run(
+            insert,
+            &[Param::Int(i64::from(id)), Param::Text(name), Param::Int(version), highest],
+        )?;
+    }
+    sql.batch("CHECKPOINT")
+}
+
+impl Shown {
+    /// Makes its tables anew, empty.
+    pub(crate) fn make(&self, sql: &mut dyn SqlStore) -> Result<()> {
+        [self.rows, self.overlay].into_iter().try_for_each(|table| {
+            let columns = columns(sql, table);
+            sql.batch(&format!("CREATE OR REPLACE TABLE {} ({columns})", table.name))
+        })
+    }
+
+    /// Makes one of its tables that live as long as the connection.
+    pub(crate) fn make_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
+        let columns = columns(sql, table);
+        sql.batch(&format!("CREATE TEMPORARY TABLE IF NOT EXISTS {} ({columns})", table.name))
+    }
+
+    /// Deletes the rows of a table whose keys are in that of those that are to go, and those there.
+    pub(crate) fn delete_gone(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
+        let (of, gone, same) = (of.name, self.gone.name, self.same_key("r", "g"));
+        sql.batch(&format!(
+            "DELETE FROM {of} AS r USING {gone} AS g WHERE {same}; DELETE FROM {gone}"
+        ))
+    }
+}
+
+fn columns(sql: &dyn SqlStore, of: &TableDef) -> String {
+    let dialect = sql.dialect();
+    let columns =
+        of.columns.iter().map(|(name, of, _)| format!("{name} {}", dialect.type_name(*of)));
+    columns.collect::<Vec<_>>().join(", ")
+}

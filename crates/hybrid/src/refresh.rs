@@ -1,0 +1,212 @@
+//! Bringing what changed in the front to the mirror.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use embermark_contract::kv::{KvStore, Operations, Range, Table};
+use embermark_contract::sql::{Access, SqlStore};
+use embermark_contract::{Result, Scope};
+
+use crate::books::{Books, TABLES};
+use crate::bring::{Brought, ROWS};
+use crate::log::{self, Change};
+use crate::shared::{Shared, State};
+
+/// Rows after which a mirror that is made anew writes its file.
+const WRITTEN: usize = 10 * ROWS;
+
+/// A client of the front, by which changes are read.
+pub(crate) struct Source<'a> {
+    pub front: &'a mut dyn KvStore,
+    pub books: Books,
+    /// The shown tables as this client numbers them, by their numbers in the books.
+    pub tables: &'a [Option<Table>; TABLES],
+}
+
+/// The changes of some records.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// The newest record.
+    newest: u64,
+    /// A bit for each table of which all has changed.
+    all: u64,
+    bytes: Vec<u8>,
+    /// Keys: their table, and where they lie.
+    keys: Vec<(u8, u32, u16)>,
+}
+
+impl Changes {
+    /// Those after a record.
+    fn after(snapshot: &mut dyn Operations, records: Table, applied: u64) -> Result<Self> {
+        let mut found = Self { newest: applied, ..Self::default() };
+        let from = log::key(applied + 1);
+        snapshot.scan(records, Range::between(&from, None), &mut |key, record| {
+            found.newest = log::number(key);
+            log::changes(record).for_each(|change| found.add(change));
+            ControlFlow::Continue(())
+        })?;
+        let Self { all, bytes, keys, .. } = &mut found;
+        keys.retain(|(table, _, _)| *all >> table & 1 == 0);
+        let of = |&(table, start, length): &(u8, u32, u16)| {
+            (table, &bytes[start as usize..start as usize + usize::from(length)])
+        };
+        keys.sort_unstable_by(|a, b| of(a).cmp(&of(b)));
+        keys.dedup_by(|a, b| of(a) == of(b));
+        Ok(found)
+    }
+
+    fn add(&mut self, change: Change<'_>) {
+        match change {
+            Change::All(table) => self.all |= 1 << table,
+            Change::Key(table, key) => {
+                // More than 4 GiB of keys: their tables are brought as a whole.
+                let Ok(start) = u32::try_from(self.bytes.len()) else {
+                    return self.all |= 1 << table;
+                };
+                self.keys.push((table, start, key.len() as u16));
+                self.bytes.extend_from_slice(key);
+            }
+        }
+    }
+
+    pub(crate) fn key(&self, &(_, start, length): &(u8, u32, u16)) -> &[u8] {
+        &self.bytes[start as usize..start as usize + usize::from(length)]
+    }
+
+    /// Its keys of a table, in their order.
+    pub(crate) fn of(&self, table: u8) -> &[(u8, u32, u16)] {
+        let start = self.keys.partition_point(|(of, _, _)| *of < table);
+        let end = self.keys.partition_point(|(of, _, _)| *of <= table);
+        &self.keys[start..end]
+    }
+}
+
+/// What is done to a table in the mirror's transaction before the changes are brought; behind them its
+/// view is made anew.
+pub(crate) struct Before<'a> {
+    pub table: u8,
+    pub work: &'a mut dyn FnMut(&mut dyn SqlStore) -> Result<()>,
+}
+
+/// Brings the changes since the last time to the mirror, in one transaction of it.
+pub(crate) fn changes(
+    source: Source<'_>,
+    sql: &mut dyn SqlStore,
+    (shared, state): (&Shared, &mut State),
+    before: Option<Before<'_>>,
+) -> Result<()> {
+    let Source { front, books, tables } = source;
+    let applied = shared.applied.load(Ordering::Acquire);
+    shared.noted.store(0, Ordering::Release);
+    front.within(Scope::Snapshot, |snapshot| {
+        let changes = Changes::after(snapshot, books.log, applied)?;
+        if changes.newest == applied {
+            return Ok(());
+        }
+        sql.begin(Access::Write)?;
+        match bring(snapshot, (books, tables), &changes, sql, (shared, state), before) {
+            Ok(rows) => {
+                sql.commit()?;
+                shared.applied.store(changes.newest, Ordering::Release);
+                state.unwritten += rows;
+                Ok(())
+            }
+            Err(error) => {
+                // The error that led here is the one to tell.
+                let _ = sql.roll_back();
+                Err(error)
+            }
+        }
+    })?;
+    if state.unwritten >= shared.options.write_after {
+        sql.batch("CHECKPOINT")?;
+        state.unwritten = 0;
+    }
+    Ok(())
+}
+
+/// Brings changes; how many rows were concerned.
+fn bring(
+    snapshot: &mut dyn Operations,
+    (books, tables): (Books, &[Option<Table>; TABLES]),
+    changes: &Changes,
+    sql: &mut dyn SqlStore,
+    (shared, state): (&Shared, &mut State),
+    before: Option<Before<'_>>,
+) -> Result<u64> {
+    let mut rows = 0;
+    let mut seen_anew = 0_u64;
+    if let Some(Before { table, work }) = before {
+        work(sql)?;
+        seen_anew |= 1 << table;
+    }
+    for (id, shown) in shared.all_shown() {
+        let Some(table) = tables[usize::from(id)] else { continue };
+        let brought = Brought::of((id, &shown), table, books, shared);
+        let highest = place(&mut state.highest, id);
+        if changes.all >> id & 1 == 1 {
+            rows += brought.whole(snapshot, sql, highest, &mut |_, _| Ok(()))?;
+            seen_anew |= 1 << id;
+        } else {
+            let (changed, any_gone) = brought.keys(snapshot, changes, sql, highest)?;
+            rows += changed;
+            seen_anew |= u64::from(any_gone) << id & !state.overlaid;
+        }
+        if seen_anew >> id & 1 == 1 {
+            brought.view(snapshot, sql, (shared, state))?;
+        }
+    }
+    Ok(rows)
+}
+
+/// Brings every row to a mirror that is new, which nobody asks yet: in a transaction for each part.
+pub(crate) fn everything(
+    Source { front, books, tables }: Source<'_>,
+    sql: &mut dyn SqlStore,
+    (shared, state): (&Shared, &mut State),
+) -> Result<()> {
+    let mut total = 0;
+    front.within(Scope::Snapshot, |snapshot| {
+        for (id, shown) in shared.all_shown() {
+            let Some(table) = tables[usize::from(id)] else { continue };
+            let brought = Brought::of((id, &shown), table, books, shared);
+            let mut unwritten = 0;
+            let write = &mut |sql: &mut dyn SqlStore, rows: usize| {
+                unwritten += rows;
+                if unwritten >= WRITTEN {
+                    unwritten = 0;
+                    sql.batch("CHECKPOINT")?;
+                }
+                Ok(())
+            };
+            total += brought.whole(snapshot, sql, place(&mut state.highest, id), write)?;
+            brought.view(snapshot, sql, (shared, state))?;
+        }
+        Ok(())
+    })?;
+    state.unwritten = total % WRITTEN as u64;
+    Ok(())
+}
+
+/// Makes the views of a mirror that was closed: the files they read may lie elsewhere now.
+pub(crate) fn views(
+    Source { front, books, tables }: Source<'_>,
+    sql: &mut dyn SqlStore,
+    (shared, state): (&Shared, &mut State),
+) -> Result<()> {
+    front.within(Scope::Snapshot, |snapshot| {
+        shared.all_shown().into_iter().try_for_each(|(id, shown)| {
+            let Some(table) = tables[usize::from(id)] else { return Ok(()) };
+            let brought = Brought::of((id, &shown), table, books, shared);
+            brought.view(snapshot, sql, (shared, state))
+        })
+    })
+}
+
+fn place(highest: &mut Vec<Option<Vec<u8>>>, id: u8) -> &mut Option<Vec<u8>> {
+    let id = usize::from(id);
+    if highest.len() <= id {
+        highest.resize(id + 1, None);
+    }
+    &mut highest[id]
+}

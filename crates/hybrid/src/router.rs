@@ -1,0 +1,121 @@
+//! Which side answers a question: the one that took less time.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use embermark_contract::kv::mirror::Side;
+
+/// After so many answers of one side the other is tried again,
+const AGAIN: u32 = 32;
+
+/// or after so many, where it took more than so many times as long: data changes.
+const AT_LEAST: u32 = 1_024;
+const HOPELESS: f64 = 8.0;
+
+/// How much of a new time goes into the expected one.
+const NEW: f64 = 0.5;
+
+/// What is known of the questions, by their names.
+#[derive(Default)]
+pub(crate) struct Router(HashMap<String, Known>);
+
+/// What both sides took.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// Expected seconds, by side.
+    pairs: Option<f64>,
+    rows: Option<f64>,
+    /// Answers since the slower side was asked.
+    since: u32,
+}
+
+impl Known {
+    fn faster(&self) -> Option<Side> {
+        let (pairs, rows) = (self.pairs?, self.rows?);
+        Some(if pairs <= rows { Side::Pairs } else { Side::Rows })
+    }
+
+    /// Whether it is time to try the slower side again.
+    fn tries(&self) -> bool {
+        let (Some(pairs), Some(rows)) = (self.pairs, self.rows) else { return true };
+        let is_hopeless = pairs.max(rows) > HOPELESS * pairs.min(rows);
+        self.since >= if is_hopeless { AT_LEAST } else { AGAIN }
+    }
+}
+
+const fn other(side: Side) -> Side {
+    match side {
+        Side::Pairs => Side::Rows,
+        Side::Rows => Side::Pairs,
+    }
+}
+
+impl Router {
+    /// The side to ask; `None` while one of them has never been.
+    pub(crate) fn side(&self, question: &str) -> Option<Side> {
+        let known = self.0.get(question)?;
+        let faster = known.faster()?;
+        Some(if known.tries() { other(faster) } else { faster })
+    }
+
+    /// Takes down how long a side took.
+    pub(crate) fn took(&mut self, question: &str, side: Side, time: Duration) {
+        if !self.0.contains_key(question) {
+            self.0.insert(question.to_owned(), Known::default());
+        }
+        let Some(known) = self.0.get_mut(question) else { return };
+        let faster = known.faster();
+        let expected = match side {
+            Side::Pairs => &mut known.pairs,
+            Side::Rows => &mut known.rows,
+        };
+        let time = time.as_secs_f64();
+        *expected = Some(expected.map_or(time, |before| before + NEW * (time - before)));
+        known.since = if faster == Some(side) { known.since.saturating_add(1) } else { 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn the_faster_side_answers_once_both_have() {
+        let mut router = Router::default();
+        assert_eq!(router.side("q"), None);
+        router.took("q", Side::Rows, MS * 3);
+        assert_eq!(router.side("q"), None);
+        router.took("q", Side::Pairs, MS);
+        assert_eq!(router.side("q"), Some(Side::Pairs));
+        assert_eq!(router.side("another"), None);
+    }
+
+    #[test]
+    fn a_side_that_has_become_slower_is_left() {
+        let mut router = Router::default();
+        router.took("q", Side::Rows, MS * 3);
+        router.took("q", Side::Pairs, MS);
+        for _ in 0..3 {
+            router.took("q", Side::Pairs, MS * 20);
+        }
+        assert_eq!(router.side("q"), Some(Side::Rows));
+    }
+
+    #[test]
+    fn the_slower_side_is_tried_again_and_later_if_it_is_hopeless() {
+        for (slow, after) in [(MS * 3, AGAIN), (MS * 30, AT_LEAST)] {
+            let mut router = Router::default();
+            router.took("q", Side::Rows, slow);
+            router.took("q", Side::Pairs, MS);
+            for _ in 0..after {
+                assert_eq!(router.side("q"), Some(Side::Pairs));
+                router.took("q", Side::Pairs, MS);
+            }
+            assert_eq!(router.side("q"), Some(Side::Rows));
+            router.took("q", Side::Rows, slow);
+            assert_eq!(router.side("q"), Some(Side::Pairs));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The pairs of a table as rows, for a store that keeps them in columns, too.
+
+use std::sync::Arc;
+
+use embermark_contract::kv::mirror::{Decode, Row};
+use embermark_contract::sql::{Nullable, TableDef};
+use embermark_model::fingerprint::Fingerprint;
+use embermark_model::table::{Table, Value};
+
+use super::super::sql::{definition, param};
+use super::{Codec, Place};
+
+/// The columns of a table in the order of its rows: those of the key, in its order, then the others.
+pub(in super::super) fn order(table: &Table) -> impl Iterator<Item = usize> {
+    let others = (0..table.columns.len()).filter(|column| !table.key.contains(column));
+    table.key.iter().copied().chain(others)
+}
+
+/// What the pairs of a table are as rows.
+pub(in super::super) struct Shown {
+    codecs: Arc<[Codec]>,
+    /// Its place among the tables.
+    table: usize,
+    rows: &'static TableDef,
+    version: u32,
+}
+
+impl Shown {
+    /// Of the table at that place, whose rows have a name.
+    pub(in super::super) fn new(
+        codecs: Arc<[Codec]>,
+        place: usize,
+        table: &'static Table,
+        name: &'static str,
+    ) -> Self {
+        let rows = definition(table, name, order(table));
+        Self { codecs, table: place, rows, version: version(table) }
+    }
+
+    fn codec(&self) -> &Codec {
+        &self.codecs[self.table]
+    }
+}
+
+/// A number that follows from all that the bytes of a pair mean.
+fn version(table: &Table) -> u32 {
+    let columns = table.columns.iter().map(|c| (&c.name, c.of, c.nullable));
+    let meaning = (columns.collect::<Vec<_>>(), &table.key, &table.indexes);
+    let bits = Fingerprint::default().text(&format!("{meaning:?}")).bits();
+    (bits ^ bits >> 32) as u32
+}
+
+impl Decode for Shown {
+    fn rows(&self) -> &TableDef {
+        self.rows
+    }
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let (codec, mut rest) = (self.codec(), key);
+        for number in 0..codec.key.len() {
+            let (own, behind) = codec.split_key(rest, number)?;
+            row.push(param(codec.of_key(own, number)?));
+            rest = behind;
+        }
+        rest.is_empty().then_some(())
+    }
+
+    fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let codec = self.codec();
+        let mut texts = value.get(codec.texts..)?;
+        let places = codec.places.iter().enumerate();
+        let others = places.filter(|(_, place)| !matches!(place, Place::Key(_)));
+        for ((column, _), (.., nullable)) in others.zip(&self.rows.columns[codec.key.len()..]) {
+            let got = codec.in_value(value, column, &mut texts)?;
+            if got == Value::Null && *nullable == Nullable::No {
+                return None;
+            }
+            row.push(param(got));
+        }
+        texts.is_empty().then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Questions to a store that keeps its tables in columns, too: by the rows, or by the side that is
+//! sooner.
+
+use std::sync::Arc;
+
+use embermark_contract::kv::mirror::Decode;
+use embermark_contract::kv::{KvStore, Table};
+use embermark_contract::sql::{QueryKind, SqlStore};
+use embermark_contract::{Result, Scope};
+use embermark_language::{Range, Span, Work};
+
+use super::super::access::{Access, By, filters};
+use super::super::cell::Cell;
+use super::super::codec::Codec;
+use super::super::codec::shown::{Shown, order};
+use super::super::port::{Found, Session};
+use super::super::sql::{SqlSession, Statements};
+use super::{Buffers, KvSession, newest_by_key};
+
+/// Who answers a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The pairs: what a key, or an index, finds at once.
+    Pairs,
+    /// The rows: what only SQL says.
+    Rows,
+    /// Whichever is sooner: what may have to read the whole table.
+    Either,
+}
+
+impl Way {
+    fn of(cell: &Cell, phase: usize) -> Self {
+        let rows = cell.rows_of(phase);
+        match cell.work(phase) {
+            Work::Sql(_) => Self::Rows,
+            Work::Group(_) => Self::Either,
+            Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
+            Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
+                let access = Access::of(rows.table, &filters(cell, phase, 0));
+                if access.exact && access.by != By::All { Self::Pairs } else { Self::Either }
+            }
+            _ => Self::Pairs,
+        }
+    }
+}
+
+/// How the phases of a file are answered.
+pub(super) struct Asks {
+    /// By phase.
+    ways: Vec<Way>,
+    /// By table.
+    shown: Vec<Arc<dyn Decode>>,
+    by_rows: ByRows,
+}
+
+/// What the rows are asked.
+struct ByRows {
+    statements: Statements,
+    /// Makes views of the tables whose columns lie otherwise in the rows than in the file.
+    views: String,
+    /// The number of the rows that the statements were prepared for.
+    number: Option<u64>,
+}
+
+impl Asks {
+    pub(super) fn new(cell: &Cell, codecs: &Arc<[Codec]>) -> Self {
+        let (mut shown, mut views) = (Vec::<Arc<dyn Decode>>::new(), String::new());
+        for (place, rows) in cell.tables.iter().enumerate() {
+            let (table, mut name) = (rows.table, &*rows.table.name);
+            if !order(table).eq(0..table.columns.len()) {
+                name = other_name(cell, name).leak();
+                let all: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
+                let (view, all) = (&table.name, all.join(", "));
+                views += &format!(
+                    "CREATE OR REPLACE TEMPORARY VIEW {view} AS SELECT {all} FROM {name}; "
+                );
+            }
+            shown.push(Arc::new(Shown::new(Arc::clone(codecs), place, table, name)));
+        }
+        let ways = (0..cell.definition.phases.len()).map(|phase| Way::of(cell, phase)).collect();
+        let by_rows = ByRows { statements: Statements::new(cell), views, number: None };
+        Self { ways, shown, by_rows }
+    }
+
+    /// Has the rows of the tables shown.
+    pub(super) fn show(&self, store: &mut dyn KvStore, tables: &[Table]) -> Result<()> {
+        let Some(mirror) = store.mirror() else { return Ok(()) };
+        let mut each = tables.iter().zip(&self.shown);
+        each.try_for_each(|(table, decode)| mirror.show(*table, Arc::clone(decode)))
+    }
+
+    /// Prepares what the rows are asked in a phase.
+    pub(super) fn ready(
+        &mut self,
+        store: &mut dyn KvStore,
+        cell: &Cell,
+        phase: usize,
+    ) -> Result<()> {
+        if self.ways[phase] == Way::Pairs {
+            return Ok(());
+        }
+        let by_rows = &mut self.by_rows;
+        store.ask_rows(&mut (), &mut |sql, number, ()| by_rows.ready(sql, number, cell, phase))
+    }
+
+    /// The database was opened again.
+    pub(super) fn reopened(&mut self) {
+        self.by_rows.number = None;
+    }
+}
+
+/// A name that no table of the file has.
+fn other_name(cell: &Cell, name: &str) -> String {
+    let mut other = format!("{name}_by_key");
+    while cell.tables.iter().any(|rows| rows.table.name.eq_ignore_ascii_case(&other)) {
+        other.push('_');
+    }
+    other
+}
+
+impl ByRows {
+    fn ready(
+        &mut self,
+        sql: &mut dyn SqlStore,
+        number: u64,
+        cell: &Cell,
+        phase: usize,
+    ) -> Result<()> {
+        if self.number != Some(number) {
+            self.statements.forget();
+            sql.expect(QueryKind::Analytic)?;
+            if !self.views.is_empty() {
+                sql.batch(&self.views)?;
+            }
+            self.number = Some(number);
+        }
+        self.statements.prepare(sql, cell, phase)
+    }
+
+    fn answer(
+        &mut self,
+        store: &mut dyn SqlStore,
+        number: u64,
+        cell: &Cell,
+        (phase, i): (usize, usize),
+        found: &mut Found,
+    ) -> Result<()> {
+        self.ready(store, number, cell, phase)?;
+        SqlSession { store, cell, statements: &self.statements }.perform(phase, i, found)
+    }
+}
+
+/// Operations that are each a commit of its own, on a store that keeps its tables in columns, too.
+pub(super) struct AskingSession<'a> {
+    pub store: &'a mut dyn KvStore,
+    pub cell: &'a Cell,
+    pub codecs: &'a [Codec],
+    pub tables: &'a [Table],
+    pub buffers: &'a mut Buffers,
+    pub asks: &'a mut Asks,
+}
+
+impl Session for AskingSession<'_> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let Self { store, cell, codecs, tables, buffers, asks } = self;
+        let Asks { ways, by_rows, .. } = &mut **asks;
+        let store = &mut **store;
+        let mut by_pairs = |store: &mut dyn KvStore, found: &mut Found| {
+            store.within(Scope::PerOperation, |operations| {
+                KvSession { operations, cell, codecs, tables, buffers }.perform(phase, i, found)
+            })
+        };
+        match ways[phase] {
+            Way::Pairs => by_pairs(store, found),
+            Way::Rows => store.ask_rows(found, &mut |sql, number, found| {
+                by_rows.answer(sql, number, cell, (phase, i), found)
+            }),
+            Way::Either => {
+                let question = &cell.definition.phases[phase].name;
+                // A side that is asked after the other adds to what there was before both.
+                let before = found.rows;
+                let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
+                    found.rows = before;
+                    by_pairs(store, found)
+                };
+                let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut Found| {
+                    found.rows = before;
+                    by_rows.answer(sql, number, cell, (phase, i), found)
+                };
+                store.ask(question, found, pairs, rows).map(drop)
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The prepared statements of a workload file's phases.
+
+use embermark_contract::sql::{Dialect, SqlStore, Statement};
+use embermark_contract::{EngineError, Result};
+use embermark_language::Work;
+
+use super::super::cell::{Cell, Rows, table_of};
+use super::super::statements::Texts;
+
+/// By phase, of those that were prepared.
+pub(in super::super) struct Statements(Vec<Vec<Statement>>);
+
+impl Statements {
+    pub(in super::super) fn new(cell: &Cell) -> Self {
+        Self(vec![Vec::new(); cell.definition.phases.len()])
+    }
+
+    /// Those of a phase that is prepared.
+    #[inline]
+    pub(super) fn of(&self, phase: usize) -> &[Statement] {
+        &self.0[phase]
+    }
+
+    /// Prepares what an operation of a phase runs, where it is not.
+    ///
+    /// # Errors
+    /// When the engine reports one: unsupported, of a question in the file's own words.
+    pub(in super::super) fn prepare(
+        &mut self,
+        store: &mut dyn SqlStore,
+        cell: &Cell,
+        phase: usize,
+    ) -> Result<()> {
+        let statements = &mut self.0[phase];
+        if !statements.is_empty() {
+            return Ok(());
+        }
+        let own = matches!(cell.work(phase), Work::Sql(_));
+        for text in all(store.dialect(), cell, phase)? {
+            let prepared = store.prepare(&text);
+            let prepared =
+                prepared.map_err(|e| if own { EngineError::impossible(e) } else { e })?;
+            statements.push(prepared);
+        }
+        Ok(())
+    }
+
+    /// Forgets those of a table that was made anew.
+    pub(super) fn forget_of(&mut self, cell: &Cell, table: usize) {
+        for (phase, statements) in cell.definition.phases.iter().zip(&mut self.0) {
+            if table_of(&phase.work).is_none_or(|of| of == table) {
+                statements.clear();
+            }
+        }
+    }
+
+    /// Forgets them all.
+    pub(in super::super) fn forget(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// The texts about a table.
+pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows) -> Texts<'a> {
+    Texts { dialect, table: rows.table, early: rows.early() }
+}
+
+/// The statements of a phase.
+fn all(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<String>> {
+    let work = cell.work(phase);
+    if let Work::Sql(sql) = work {
+        return Ok(vec![cell.text_of(sql)?.to_owned()]);
+    }
+    let Some(table) = table_of(work) else {
+        return Err(EngineError::unsupported("SQL", "this phase"));
+    };
+    let rows = &cell.tables[table];
+    let seeks = if let Work::Latest { by, time, .. } = work {
+        dialect.seeks_by_key()
+            && dialect.derived_tables()
+            && rows.finds(&[*by, *time])
+            && !dialect.skips_in_groups()
+            && rows.has_few(*by)
+    } else {
+        false
+    };
+    Ok(texts(dialect, rows).of(work, seeks))
+}

@@ -1,0 +1,50 @@
+//! Samples in columns, shown to whoever asks a key-value store's second copy in SQL. The workload's own
+//! questions are of a few samples each, which their keys find.
+
+use embermark_contract::kv::mirror::{Decode, Row};
+use embermark_contract::sql::{
+    Nullable::No,
+    Param,
+    SqlType::{Big, Int},
+    TableDef,
+};
+
+use super::packed;
+
+static TABLE: TableDef = TableDef {
+    name: "sample",
+    columns: &[
+        ("s", Big, No),
+        ("ns", Int, No),
+        ("v0", Int, No),
+        ("v1", Int, No),
+        ("v2", Int, No),
+        ("v3", Int, No),
+        ("v4", Int, No),
+    ],
+    key: &["s", "ns"],
+};
+
+/// What the pairs are as rows, where each is a sample.
+pub(super) struct Columns;
+
+impl Decode for Columns {
+    fn rows(&self) -> &TableDef {
+        &TABLE
+    }
+
+    fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let at = packed::stamp(key).ok()?;
+        row.extend([Param::Int(at.s), Param::Int(i64::from(at.ns))]);
+        Some(())
+    }
+
+    fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
+        let values = packed::values(value).ok()?;
+        row.extend(values.map(|value| Param::Int(i64::from(value))));
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,329 @@
+//! redb in a shared library: an engine of `embermark_engine.h` in Rust. Embermark has the same engine compiled in
+//! (`crates/engines/src/redb.rs`), so that what the interface costs can be measured.
+//!
+//! ```sh
+//! cargo build --release -p embermark-example-redb
+//! embermark verify redb-library --engine-library target/release/libembermark_example_redb.so
+//! ```
+
+mod scope;
+mod tiers;
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::fmt::Display;
+use std::mem::size_of;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
+
+use embermark_abi::{self as abi, Bytes};
+use redb::{Database, DatabaseError, Durability, StorageError, TableDefinition, WriteTransaction};
+
+use scope::Scope;
+
+/// What a function comes to: a status of the interface, or what is told of a failure.
+type Done = Result<i32, String>;
+
+/// What is behind a `struct embermark_client`.
+struct Client {
+    /// Ended before the database is closed.
+    scope: Scope,
+    db: Arc<Database>,
+    commit: Durability,
+    cache: u64,
+    /// The tables, by number.
+    names: Vec<String>,
+    /// A value that was handed out.
+    value: Vec<u8>,
+    error: CString,
+}
+
+thread_local! {
+    /// Why the last `open` or `close` failed.
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+fn told<E: Display>(doing: &str) -> impl FnOnce(E) -> String {
+    move |error| format!("cannot {doing}: {error}")
+}
+
+fn tree(name: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
+    TableDefinition::new(name)
+}
+
+impl Client {
+    /// A write transaction.
+    fn start(&self, commit: Durability) -> Result<WriteTransaction, String> {
+        let mut txn = self.db.begin_write().map_err(told("begin to write"))?;
+        txn.set_durability(commit).map_err(told("set the durability"))?;
+        Ok(txn)
+    }
+
+    /// Makes a commit that keeps all those before it.
+    fn keep(&self) -> Result<(), String> {
+        self.start(Durability::Immediate)?.commit().map_err(told("commit"))
+    }
+
+    /// The database, for what no other client may be there.
+    fn alone(&mut self) -> Result<&mut Database, String> {
+        Arc::get_mut(&mut self.db).ok_or_else(|| "another client has the database open".to_owned())
+    }
+
+    fn name(&self, table: u32) -> Result<&str, String> {
+        let name = self.names.get(table as usize).map(String::as_str);
+        name.ok_or_else(|| format!("there is no table {table}"))
+    }
+}
+
+/// Does something with a client, and keeps what went wrong.
+///
+/// # Safety
+/// The client is one of [`made`], and nobody else uses it meanwhile.
+unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
+    // SAFETY: the caller's promise.
+    let client = unsafe { &mut *client.cast::<Client>() };
+    match work(client) {
+        Ok(status) => status,
+        Err(error) => {
+            client.error = c_text(&error);
+            abi::FAILED
+        }
+    }
+}
+
+fn made(client: Client) -> *mut abi::Client {
+    Box::into_raw(Box::new(client)).cast()
+}
+
+/// Does something without a client, and keeps what went wrong.
+fn without(work: impl FnOnce() -> Result<(), String>) -> i32 {
+    match work() {
+        Ok(()) => abi::OK,
+        Err(error) => {
+            ERROR.set(c_text(&error));
+            abi::FAILED
+        }
+    }
+}
+
+unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::Client) -> i32 {
+    without(|| {
+        // SAFETY: as the header has it.
+        let (options, dir) = unsafe {
+            let options = &*options;
+            (options, OsStr::from_bytes(CStr::from_ptr(options.dir).to_bytes()))
+        };
+        let file = Path::new(dir).join("example.redb");
+        let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
+        let db = Database::builder().set_cache_size(cache).create(file);
+        let db = Arc::new(db.map_err(told("open the database"))?);
+        let (commit, cache) = (tiers::commit_of(options.tier), options.memory);
+        let (names, value, error) = Default::default();
+        let opened = Client { scope: Scope::None, db, commit, cache, names, value, error };
+        // SAFETY: as the header has it.
+        unsafe { *client = made(opened) };
+        Ok(())
+    })
+}
+
+/// The same database, which threads share by its handle.
+unsafe extern "C" fn open_client(first: *mut abi::Client, client: *mut *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(first, |first| {
+            let (db, names, scope) = (Arc::clone(&first.db), first.names.clone(), Scope::None);
+            let (value, error) = Default::default();
+            *client = made(Client { scope, db, names, value, error, ..*first });
+            Ok(abi::OK)
+        })
+    }
+}
+
+/// The last client's keeps what was committed.
+unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it: it was made here, and is not used again.
+    let mut client = unsafe { Box::from_raw(client.cast::<Client>()) };
+    client.scope = Scope::None;
+    without(|| if Arc::strong_count(&client.db) == 1 { client.keep() } else { Ok(()) })
+}
+
+unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
+    if client.is_null() {
+        // The text stays where it is until the next one takes its place.
+        return ERROR.with_borrow(|error| error.as_ptr());
+    }
+    // SAFETY: as the header has it.
+    unsafe { (*client.cast::<Client>()).error.as_ptr() }
+}
+
+unsafe extern "C" fn settings_of(
+    client: *mut abi::Client,
+    take: abi::TakeSetting,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            let durability = c_text(&format!("{:?} (as set)", client.commit));
+            take(context, c"durability".as_ptr(), durability.as_ptr());
+            let cache = c_text(&format!("{} bytes (as set)", client.cache));
+            take(context, c"cache size".as_ptr(), cache.as_ptr());
+            Ok(abi::OK)
+        })
+    }
+}
+
+/// A commit that keeps all those before it, and compaction.
+unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            client.keep()?;
+            client.alone()?.compact().map_err(told("compact"))?;
+            Ok(abi::OK)
+        })
+    }
+}
+
+unsafe extern "C" fn check(
+    client: *mut abi::Client,
+    take: abi::TakeFinding,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            let found = match client.alone()?.check_integrity() {
+                Ok(true) => return Ok(abi::OK),
+                Ok(false) => c"the check failed, and the database was repaired".to_owned(),
+                Err(DatabaseError::Storage(StorageError::Corrupted(what))) => c_text(&what),
+                Err(error) => return Err(told("check the database")(error)),
+            };
+            take(context, found.as_ptr());
+            Ok(abi::OK)
+        })
+    }
+}
+
+unsafe extern "C" fn table(
+    client: *mut abi::Client,
+    name: *const c_char,
+    _key_length: u32,
+    number: *mut u32,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let name = CStr::from_ptr(name).to_string_lossy();
+        with(client, |client| {
+            let known = client.names.iter().position(|known| *known == *name);
+            if known.is_none() {
+                let txn = client.start(client.commit)?;
+                txn.open_table(tree(&name)).map_err(told("open a table"))?;
+                txn.commit().map_err(told("commit"))?;
+                client.names.push(name.clone().into_owned());
+            }
+            *number = known.unwrap_or(client.names.len() - 1) as u32;
+            Ok(abi::OK)
+        })
+    }
+}
+
+unsafe extern "C" fn clear(client: *mut abi::Client, table: u32) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            let (txn, tree) = (client.start(client.commit)?, tree(client.name(table)?));
+            txn.delete_table(tree).map_err(told("remove a table"))?;
+            txn.open_table(tree).map_err(told("open a table"))?;
+            txn.commit().map_err(told("commit"))?;
+            Ok(abi::OK)
+        })
+    }
+}
+
+/// Through a cursor behind the last key, which fills page after page without a search.
+unsafe extern "C" fn bulk(
+    client: *mut abi::Client,
+    table: u32,
+    next: abi::NextPair,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            let txn = client.start(client.commit)?;
+            let mut tree =
+                txn.open_table(tree(client.name(table)?)).map_err(told("open a table"))?;
+            let end = tree.upper_bound_mut(Bound::Unbounded::<&[u8]>);
+            let mut end = end.map_err(told("append a pair"))?;
+            let (mut key, mut value) = (Bytes::NONE, Bytes::NONE);
+            while next(context, &raw mut key, &raw mut value) != 0 {
+                let appended = end.insert_before(key.as_slice(), value.as_slice());
+                appended.map_err(told("append a pair"))?;
+            }
+            end.close().map_err(told("append a pair"))?;
+            drop(tree);
+            txn.commit().map_err(told("commit"))?;
+            Ok(abi::OK)
+        })
+    }
+}
+
+static KEY_VALUE: abi::KeyValue = abi::KeyValue {
+    size: size_of::<abi::KeyValue>() as u32,
+    reserved: 0,
+    begin: Some(scope::begin),
+    commit: Some(scope::commit),
+    undo: Some(scope::undo),
+    get: Some(scope::get),
+    put: Some(scope::put),
+    del: Some(scope::del),
+    scan: Some(scope::scan),
+    table: Some(table),
+    clear: Some(clear),
+    bulk: Some(bulk),
+    modify: Some(scope::modify),
+    count: Some(scope::count),
+};
+
+static ENGINE: abi::Engine = abi::Engine {
+    size: size_of::<abi::Engine>() as u32,
+    abi: abi::ABI,
+    id: c"redb-library".as_ptr(),
+    name: c"redb in a library, an example in Rust".as_ptr(),
+    version: c"4, of the example 1.0".as_ptr(),
+    licence: c"MIT or Apache-2.0".as_ptr(),
+    family: abi::KEY_VALUE,
+    flags: abi::READS_BATCH,
+    tiers: &raw const tiers::TIERS[0],
+    settings: ptr::null(),
+    key_value: &raw const KEY_VALUE,
+    open: Some(open),
+    close: Some(close),
+    error: Some(error),
+    open_client: Some(open_client),
+    settings_of: Some(settings_of),
+    maintain: Some(maintain),
+    log_bytes: None,
+    crash_on_close: None,
+    suspend_checkpoints: None,
+    check: Some(check),
+    check_name: c"Database::check_integrity".as_ptr(),
+    exclusive: c"a database that is open is locked: opening it again is DatabaseAlreadyOpen \
+                 (https://docs.rs/redb/4/redb/enum.DatabaseError.html)"
+        .as_ptr(),
+    sql: ptr::null(),
+};
+
+/// The engine; null where it is asked for by another version of the interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn embermark_engine(version: u32) -> *const abi::Engine {
+    if version == abi::ABI { &raw const ENGINE } else { ptr::null() }
+}

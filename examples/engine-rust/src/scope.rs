@@ -1,0 +1,280 @@
+//! What happens in a transaction.
+
+use std::ffi::c_void;
+use std::ops::Bound;
+use std::rc::Rc;
+
+use embermark_abi::{self as abi, Bytes};
+use redb::{
+    ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, Table,
+    WriteTransaction,
+};
+
+use crate::{Client, Done, told, tree, with};
+
+type Of = &'static [u8];
+
+/// The transaction of a client, and its tables, each opened when it is first used: to open one for each
+/// operation costs as much as the operation.
+pub(crate) enum Scope {
+    None,
+    Snapshot { tables: Vec<Option<ReadOnlyTable<Of, Of>>>, txn: ReadTransaction },
+    Batch(Batch),
+}
+
+/// A write transaction.
+pub(crate) struct Batch {
+    /// They borrow the transaction, and are gone before it is.
+    tables: Vec<Option<Table<'static, Of, Of>>>,
+    /// Where it stays, whoever has this.
+    txn: Rc<WriteTransaction>,
+}
+
+impl Batch {
+    fn of(&mut self, number: u32, name: &str) -> Result<&mut Table<'static, Of, Of>, String> {
+        let place = number as usize;
+        if self.tables.len() <= place {
+            self.tables.resize_with(place + 1, || None);
+        }
+        match &mut self.tables[place] {
+            Some(table) => Ok(table),
+            none => {
+                // SAFETY: the transaction stays where it is and is dropped after its tables, or taken
+                // when they are gone.
+                let txn: &'static WriteTransaction = unsafe { &*Rc::as_ptr(&self.txn) };
+                Ok(none.insert(txn.open_table(tree(name)).map_err(told("open a table"))?))
+            }
+        }
+    }
+
+    /// The transaction, when no table borrows it any more.
+    fn ended(self) -> Result<WriteTransaction, String> {
+        let Self { tables, txn } = self;
+        drop(tables);
+        Rc::into_inner(txn).ok_or_else(|| "the transaction is in use".to_owned())
+    }
+}
+
+/// Opens a table of a snapshot.
+fn of<'a>(
+    tables: &'a mut Vec<Option<ReadOnlyTable<Of, Of>>>,
+    txn: &ReadTransaction,
+    (number, name): (u32, &str),
+) -> Result<&'a mut ReadOnlyTable<Of, Of>, String> {
+    let place = number as usize;
+    if tables.len() <= place {
+        tables.resize_with(place + 1, || None);
+    }
+    match &mut tables[place] {
+        Some(table) => Ok(table),
+        none => Ok(none.insert(txn.open_table(tree(name)).map_err(told("open a table"))?)),
+    }
+}
+
+/// Reads of the table of a number, whichever transaction it is of.
+macro_rules! read {
+    ($scope:expr, $names:expr, $number:ident, |$table:ident| $work:expr) => {{
+        let name = $names.get($number as usize).ok_or("there is no such table")?;
+        match $scope {
+            Scope::None => Err("it was not begun".to_owned()),
+            Scope::Snapshot { tables, txn } => {
+                let $table = of(tables, txn, ($number, name))?;
+                $work
+            }
+            Scope::Batch(batch) => {
+                let $table = batch.of($number, name)?;
+                $work
+            }
+        }
+    }};
+}
+
+/// The table of a number, to be changed.
+fn changed<'a>(
+    scope: &'a mut Scope,
+    names: &[String],
+    number: u32,
+) -> Result<&'a mut Table<'static, Of, Of>, String> {
+    let name = names.get(number as usize).ok_or("there is no such table")?;
+    match scope {
+        Scope::Batch(batch) => batch.of(number, name),
+        Scope::None | Scope::Snapshot { .. } => Err("it was begun to read".to_owned()),
+    }
+}
+
+pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            client.scope = if scope == abi::BATCH {
+                let txn = Rc::new(client.start(client.commit)?);
+                Scope::Batch(Batch { tables: Vec::new(), txn })
+            } else {
+                let txn = client.db.begin_read().map_err(told("begin to read"))?;
+                Scope::Snapshot { tables: Vec::new(), txn }
+            };
+            Ok(abi::OK)
+        })
+    }
+}
+
+fn end(client: &mut Client) -> Scope {
+    std::mem::replace(&mut client.scope, Scope::None)
+}
+
+pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            if let Scope::Batch(batch) = end(client) {
+                batch.ended()?.commit().map_err(told("commit"))?;
+            }
+            Ok(abi::OK)
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            if let Scope::Batch(batch) = end(client) {
+                batch.ended()?.abort().map_err(told("undo"))?;
+            }
+            Ok(abi::OK)
+        })
+    }
+}
+
+/// A copy: a table that is written to lends no value for longer than it is borrowed.
+pub(crate) unsafe extern "C" fn get(
+    client: *mut abi::Client,
+    number: u32,
+    key: Bytes,
+    value: *mut Bytes,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let key = key.as_slice();
+        with(client, |Client { scope, names, value: copy, .. }| {
+            let found = read!(scope, names, number, |table| copied(table, key, copy))?;
+            *value = Bytes::of(copy);
+            Ok(if found { abi::OK } else { abi::NOT_FOUND })
+        })
+    }
+}
+
+/// Copies the value of a key; whether it is there.
+fn copied(
+    table: &impl ReadableTable<Of, Of>,
+    key: &[u8],
+    copy: &mut Vec<u8>,
+) -> Result<bool, String> {
+    let Some(found) = table.get(key).map_err(told("get a value"))? else { return Ok(false) };
+    copy.clear();
+    copy.extend_from_slice(found.value());
+    Ok(true)
+}
+
+pub(crate) unsafe extern "C" fn put(
+    client: *mut abi::Client,
+    number: u32,
+    key: Bytes,
+    value: Bytes,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let (key, value) = (key.as_slice(), value.as_slice());
+        with(client, |Client { scope, names, .. }| {
+            changed(scope, names, number)?.insert(key, value).map_err(told("put a value"))?;
+            Ok(abi::OK)
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn del(client: *mut abi::Client, number: u32, key: Bytes) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let key = key.as_slice();
+        with(client, |Client { scope, names, .. }| {
+            let old = changed(scope, names, number)?.remove(key).map_err(told("delete a key"))?;
+            Ok(if old.is_some() { abi::OK } else { abi::NOT_FOUND })
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn modify(
+    client: *mut abi::Client,
+    number: u32,
+    key: Bytes,
+    change: abi::Change,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let key = key.as_slice();
+        with(client, |Client { scope, names, value: copy, .. }| {
+            let found = changed(scope, names, number)?.get_mut(key).map_err(told("get a value"))?;
+            let Some(mut found) = found else { return Ok(abi::NOT_FOUND) };
+            copy.clear();
+            copy.extend_from_slice(found.value());
+            change(context, copy.as_mut_ptr().cast(), copy.len());
+            found.insert(&**copy).map_err(told("replace a value"))?;
+            Ok(abi::OK)
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn scan(
+    client: *mut abi::Client,
+    number: u32,
+    range: *const abi::Range,
+    visit: abi::Visit,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        let (range, to) = (&*range, (*range).to.as_slice());
+        let from = Bound::Included(range.from.as_slice());
+        let to = if range.has_to == 0 { Bound::Unbounded } else { Bound::Excluded(to) };
+        let backward = range.backward != 0;
+        let visit =
+            |key: &[u8], value: &[u8]| visit(context, Bytes::of(key), Bytes::of(value)) == 0;
+        with(client, |Client { scope, names, .. }| {
+            read!(scope, names, number, |table| visited(table, (from, to), backward, visit))
+        })
+    }
+}
+
+/// Visits pairs as long as `visit` wants more.
+fn visited(
+    table: &impl ReadableTable<Of, Of>,
+    range: (Bound<&[u8]>, Bound<&[u8]>),
+    backward: bool,
+    visit: impl Fn(&[u8], &[u8]) -> bool,
+) -> Done {
+    let mut pairs = table.range::<&[u8]>(range).map_err(told("scan"))?;
+    let mut next = || if backward { pairs.next_back() } else { pairs.next() };
+    while let Some(pair) = next() {
+        let (key, value) = pair.map_err(told("scan"))?;
+        if !visit(key.value(), value.value()) {
+            break;
+        }
+    }
+    Ok(abi::OK)
+}
+
+pub(crate) unsafe extern "C" fn count(
+    client: *mut abi::Client,
+    number: u32,
+    keys: *mut u64,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |Client { scope, names, .. }| {
+            *keys =
+                read!(scope, names, number, |table| table.len().map_err(told("count the keys")))?;
+            Ok(abi::OK)
+        })
+    }
+}

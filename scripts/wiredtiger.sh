@@ -1,0 +1,53 @@
+#!/bin/sh
+# Compiles WiredTiger's library with what a bare Debian with a C compiler has, in place of its CMake files, which need
+# CMake and Python.
+#   wiredtiger.sh SOURCES FOLDER   libwiredtiger.so, its header and its licence, from unpacked sources into a new folder
+# Options and definitions are those of its own release build (cmake/configs/base.cmake, auto.cmake and those of the
+# architecture), without diagnostics and without extensions.
+set -eu
+sources=$(cd "$1" && pwd)
+mkdir -p "$2/objects"
+cd "$2"
+
+case "$(uname -sm)" in
+    'Linux x86_64') host=X86_HOST options=-DHAVE_X86INTRIN_H ;;
+    # Its CMake adds rcpc where the compiler, not the processor, has it.
+    'Linux aarch64') host=ARM64_HOST options='-DHAVE_ARM_NEON_INTRIN_H -march=armv8-a+crc -moutline-atomics' ;;
+    *) echo "WiredTiger is not compiled for $(uname -sm)" >&2; exit 1 ;;
+esac
+
+# number WHICH: of the version, as the sources say it.
+number() { sed -n "s/^WIREDTIGER_VERSION_$1=//p" "$sources/RELEASE_INFO"; }
+version=$(number MAJOR).$(number MINOR).$(number PATCH)
+string=$(sed -n 's/^set(WT_VERSION_STRING \(.*\))$/\1/p' "$sources/cmake/configs/version.cmake")
+
+sed -e "s/@VERSION_MAJOR@/$(number MAJOR)/; s/@VERSION_MINOR@/$(number MINOR)/; s/@VERSION_PATCH@/$(number PATCH)/" \
+    -e "s/@VERSION_STRING@/$string/; s/@off_t_decl@/typedef off_t wt_off_t;/; s/@uint[a-z]*_t_decl@//" \
+    -e 's/@wiredtiger_includes_decl@/#include <sys\/types.h>\n#include <inttypes.h>\n#include <stdarg.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>/' \
+    "$sources/src/include/wiredtiger.in" >wiredtiger.h
+cp "$sources/LICENSE" .
+
+# What Linux with the GNU C library has.
+{
+    for has in CLOCK_GETTIME DLFCN_H FALLOCATE FDATASYNC GETTIMEOFDAY INTTYPES_H LIBDL LIBPTHREAD LIBRT MEMORY_H \
+        POSIX_FADVISE POSIX_FALLOCATE POSIX_MADVISE POSIX_MEMALIGN PTHREAD_COND_MONOTONIC SETRLIMIT STDINT_H STDLIB_H \
+        STRINGS_H STRING_H STRTOUQ SYNC_FILE_RANGE SYS_STAT_H TIMER_CREATE UNISTD_H; do
+        echo "#define HAVE_$has 1"
+    done
+    echo '#define SPINLOCK_TYPE SPINLOCK_PTHREAD_MUTEX'
+    echo '#define WT_BUFFER_ALIGNMENT_DEFAULT 4096'
+    echo '#define WT_STANDALONE_BUILD 1'
+    echo "#define VERSION \"$version\""
+} >objects/wiredtiger_config.h
+
+# The source files for here, each with a condition behind it or none; no two have the same name.
+cd objects
+awk -v host="$host" '/^src/ && (NF == 1 || $2 == "POSIX_HOST" || $2 == "LINUX_HOST" || $2 == host) { print $1 }' \
+    "$sources/dist/filelist" | sed "s|^|$sources/|" >files
+# The variable is a list of words.
+# shellcheck disable=SC2086
+xargs -n 4 -P "$(nproc)" cc -std=gnu11 -O2 -fPIC -fno-strict-aliasing -w -DNDEBUG -D_GNU_SOURCE $options \
+    -I. -I.. -I"$sources/src/include" -c <files
+cc -shared -Wl,-soname,libwiredtiger.so -Wl,-z,defs -o ../libwiredtiger.so ./*.o -lpthread -lrt -ldl
+cd ..
+rm -r objects
