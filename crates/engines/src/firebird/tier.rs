@@ -44,7 +44,7 @@ const FORCED: TierSetting<Writes> = TierSetting::of(
 /// is, and in part when the power is cut, is neither told by a checksum nor there a second time.
 const BROKEN: [&str; 1] = ["5.0.4"];
 
-const NOT_KEPT: &str = "after a power cut a page that was written in part stays so: rows or an index may be corrupt,      or the file may not open (docs/durability.md); FIREBIRD_LIB_DIR has another version run";
+const NOT_KEPT: &str = "after a power cut a page that was written in part stays so: rows or an index may be corrupt, or the file may not open (docs/durability.md); FIREBIRD_LIB_DIR has another version run";
 
 /// How the version that is here makes a tier.
 pub(super) fn of(durability: Durability) -> Tier {
