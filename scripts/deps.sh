@@ -7,6 +7,7 @@
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
+#   deps.sh turso      on request alone: Turso as a library for --engine-library
 #   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
@@ -462,6 +463,24 @@ node_clients() {
     rm -rf "$work"
 }
 
+# turso: a library of the crate in on-request/turso, whose lock file pins every crate by version and digest. Who asks for
+# it by its name is told where it failed.
+turso() {
+    folder=.deps/turso version=0.8.3 library=libembermark_turso.so
+    command -v cargo >/dev/null || { say "Turso is compiled by Rust's cargo, and there is none"; return 1; }
+    [ -e "$folder/target" ] \
+        || say "compiling Turso $version: 40 MB of crates to download unless they are here, 900 MB of disk, about five minutes on two processors"
+    for command in 'test --quiet' build; do
+        # The variable is a list of words.
+        # shellcheck disable=SC2086
+        cargo $command --release --locked --manifest-path on-request/turso/Cargo.toml --target-dir "$folder/target" || return 1
+    done
+    # A file of its own: one that runs keeps the one it has opened.
+    cmp -s "$folder/target/release/$library" "$folder/$library" \
+        || { cp "$folder/target/release/$library" "$folder/$library.new" && mv "$folder/$library.new" "$folder/$library"; }
+    say "Turso $version is $folder/$library:  embermark run -e turso,sqlite --engine-library $folder/$library"
+}
+
 # page: the page of the HTML report, built where its sources are newer than what was built of them.
 page() (
     cd crates/report/page
@@ -541,6 +560,7 @@ case "${1:-}" in
     tools) embedded; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
+    turso) turso ;;
     packages)
         case "${2:-}" in
             embedded) packages $berkeleydb $leveldb $tommath nodejs npm ;;
@@ -550,5 +570,5 @@ case "${1:-}" in
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso" >&2; exit 2 ;;
 esac
