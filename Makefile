@@ -6,12 +6,13 @@
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
+# make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench calibrate deps servers node-clients turso test-deps
+.PHONY: run build test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -40,6 +41,9 @@ node-clients:
 
 turso:
 	@scripts/deps.sh turso
+
+chdb:
+	@scripts/deps.sh chdb
 
 test-deps:
 	@scripts/deps.sh tests
