@@ -5,12 +5,14 @@
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
+# make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
+# make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench calibrate deps servers node-clients test-deps
+.PHONY: run build test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -36,6 +38,12 @@ servers:
 
 node-clients:
 	@scripts/deps.sh node-clients
+
+turso:
+	@scripts/deps.sh turso
+
+chdb:
+	@scripts/deps.sh chdb
 
 test-deps:
 	@scripts/deps.sh tests

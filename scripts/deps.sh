@@ -7,6 +7,7 @@
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
+#   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
 #   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
@@ -462,6 +463,48 @@ node_clients() {
     rm -rf "$work"
 }
 
+# turso: a library of the crate in on-request/turso, whose lock file pins every crate by version and digest. Who asks for
+# it by its name is told where it failed.
+turso() {
+    folder=.deps/turso version=0.8.3 library=libembermark_turso.so
+    command -v cargo >/dev/null || { say "Turso is compiled by Rust's cargo, and there is none"; return 1; }
+    [ -e "$folder/target" ] \
+        || say "compiling Turso $version: 40 MB of crates to download unless they are here, 900 MB of disk, about five minutes on two processors"
+    for command in 'test --quiet' build; do
+        # The variable is a list of words.
+        # shellcheck disable=SC2086
+        cargo $command --release --locked --manifest-path on-request/turso/Cargo.toml --target-dir "$folder/target" || return 1
+    done
+    # A file of its own: one that runs keeps the one it has opened.
+    cmp -s "$folder/target/release/$library" "$folder/$library" \
+        || { cp "$folder/target/release/$library" "$folder/$library.new" && mv "$folder/$library.new" "$folder/$library"; }
+    say "Turso $version is $folder/$library:  embermark run -e turso,sqlite --engine-library $folder/$library"
+}
+
+# chdb: the library of its package for Node.js, and ours beside it, compiled of on-request/chdb. Who asks for it by its
+# name is told where it failed.
+chdb() {
+    folder=.deps/chdb version=26.5.3 library=libembermark_chdb.so
+    [ "$(uname -sm)" = 'Linux x86_64' ] || { say "no chDB is known here for $(uname -sm)"; return 1; }
+    command -v cc >/dev/null || { say "chDB $version needs a C compiler, for the library that opens it"; return 1; }
+    if ! unpacked "$folder" "$version" libchdb.so; then
+        say "fetching chDB $version (167 MB, 559 MB unpacked)"
+        work=$(mktemp -d) got=
+        url=https://registry.npmjs.org/@chdb/lib-linux-x64-gnu/-/lib-linux-x64-gnu-$version.tgz
+        if pinned "chDB $version" "$url" "$work/package.tgz" b874e449710950da3abd7e20376f7bb3387d9e03adcc7082f022be18dfdf316a \
+            && mkdir "$work/new" && tar xzf "$work/package.tgz" -C "$work/new" --no-same-owner --strip-components 1 package/libchdb.so \
+            && keep "$work/new" "$folder" "$version"; then
+            got=1
+        fi
+        rm -rf "$work"
+        [ -n "$got" ] || return 1
+    fi
+    # A file of its own: one that runs keeps the one it has opened.
+    cc -std=c11 -O2 -shared -fPIC -I crates/abi/include -o "$folder/$library.new" on-request/chdb/chdb.c -ldl || return 1
+    mv "$folder/$library.new" "$folder/$library"
+    say "chDB $version is $folder/$library:  embermark run -e chdb,duckdb -d none --engine-library $folder/$library"
+}
+
 # page: the page of the HTML report, built where its sources are newer than what was built of them.
 page() (
     cd crates/report/page
@@ -541,6 +584,8 @@ case "${1:-}" in
     tools) embedded; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
+    turso) turso ;;
+    chdb) chdb ;;
     packages)
         case "${2:-}" in
             embedded) packages $berkeleydb $leveldb $tommath nodejs npm ;;
@@ -550,5 +595,5 @@ case "${1:-}" in
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb" >&2; exit 2 ;;
 esac

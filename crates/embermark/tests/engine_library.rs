@@ -79,6 +79,23 @@ fn an_engine_in_rust_is_verified_in_every_workload_and_variant() {
     assert_eq!(line.matches("ok (").count(), 2, "{}", ended.stdout);
 }
 
+/// What `make turso` compiles, for who asks for it.
+#[test]
+fn turso_is_verified_where_it_was_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let library = root.join(".deps/turso/libembermark_turso.so");
+    if !library.exists() {
+        embermark_skips::skipped("turso", "on request alone: `make turso` compiles it");
+        return;
+    }
+    let place = Place::new();
+    let words = ["verify", "turso", "--engine-library", text(&library), "--dir", "."];
+    let ended = place.embermark(&words).with(0);
+    let line = line_of(&ended.stdout, "turso");
+    // `none` is what it does in `process`.
+    assert_eq!(line.matches("ok (").count(), 2, "{}", ended.stdout);
+}
+
 fn of<'a>(result: &'a ResultFile, engine: &str) -> &'a embermark_model::result::Cell {
     result.cells.iter().find(|cell| cell.id.engine == engine).unwrap()
 }

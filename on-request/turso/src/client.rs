@@ -1,0 +1,167 @@
+//! A client: a connection, and why its last call failed.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use embermark_abi as abi;
+use turso::core::{Connection, Database, LimboError, Row, Statement, StepResult};
+
+/// What is behind a `struct embermark_client`.
+pub(crate) struct Client {
+    /// What begins and ends transactions, prepared once; dropped before the connection.
+    pub scopes: Scopes,
+    pub connection: Arc<Connection>,
+    pub db: Arc<Database>,
+    pub path: String,
+    pub tier: u32,
+    pub memory: u64,
+    /// Whether its connection is dropped in place of being closed, which would checkpoint.
+    pub crashes: bool,
+    /// Whether it takes no checkpoint by itself.
+    pub suspended: bool,
+    pub error: CString,
+}
+
+/// The statements of transactions.
+pub(crate) struct Scopes {
+    pub read: Statement,
+    pub write: Statement,
+    pub commit: Statement,
+    pub undo: Statement,
+}
+
+/// Why a call came to nothing.
+pub(crate) enum Failure {
+    /// For the sake of another client.
+    Conflict(String),
+    /// For any other reason.
+    Failed(String),
+}
+
+impl Failure {
+    pub fn text(self) -> String {
+        match self {
+            Self::Conflict(text) | Self::Failed(text) => text,
+        }
+    }
+}
+
+impl From<LimboError> for Failure {
+    fn from(error: LimboError) -> Self {
+        let text = error.to_string();
+        match error {
+            LimboError::Busy | LimboError::BusySnapshot | LimboError::TableLocked => {
+                Self::Conflict(text)
+            }
+            _ => Self::Failed(text),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        Self::Failed(text)
+    }
+}
+
+pub(crate) type Done<T = ()> = Result<T, Failure>;
+
+thread_local! {
+    /// Why the last `open` or `close` failed.
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+pub(crate) fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+pub(crate) fn told<E: Display>(doing: &str) -> impl FnOnce(E) -> Failure {
+    move |error| Failure::Failed(format!("cannot {doing}: {error}"))
+}
+
+/// What was said by code that panicked.
+fn panicked(said: Box<dyn Any + Send>) -> Failure {
+    let text = said.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| said.downcast_ref::<&str>().copied()).unwrap_or("it says nothing");
+    Failure::Failed(format!("Turso panicked: {text}"))
+}
+
+/// Does something, and has a panic be a failure: nothing may be unwound into embermark.
+fn caught(work: impl FnOnce() -> Done) -> Done {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|said| Err(panicked(said)))
+}
+
+/// Does something with a client, and keeps what went wrong.
+///
+/// # Safety
+/// The client is one of this library's, and nobody else uses it meanwhile.
+pub(crate) unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
+    // SAFETY: the caller's promise.
+    let client = unsafe { &mut *client.cast::<Client>() };
+    let failure = match caught(|| work(client)) {
+        Ok(()) => return abi::OK,
+        Err(failure) => failure,
+    };
+    let status = if matches!(failure, Failure::Conflict(_)) { abi::CONFLICT } else { abi::FAILED };
+    client.error = c_text(&failure.text());
+    status
+}
+
+/// Does something without a client, and keeps what went wrong.
+pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
+    match caught(work) {
+        Ok(()) => abi::OK,
+        Err(failure) => {
+            ERROR.set(c_text(&failure.text()));
+            abi::FAILED
+        }
+    }
+}
+
+pub(crate) unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
+    if client.is_null() {
+        // The text stays where it is until the next one takes its place.
+        return ERROR.with_borrow(|error| error.as_ptr());
+    }
+    // SAFETY: as the header has it.
+    unsafe { (*client.cast::<Client>()).error.as_ptr() }
+}
+
+/// Steps a statement to its next row, or to its end.
+pub(crate) fn step(statement: &mut Statement) -> Done<Option<&Row>> {
+    loop {
+        match statement.step()? {
+            StepResult::Row => break,
+            StepResult::Done => return Ok(None),
+            StepResult::IO | StepResult::Yield => statement._io().step()?,
+            StepResult::Sleep { duration } => {
+                statement._io().step()?;
+                thread::sleep(duration);
+            }
+            StepResult::Busy => return Err(LimboError::Busy.into()),
+            StepResult::Interrupt => return Err(LimboError::Interrupt.into()),
+        }
+    }
+    Ok(statement.row())
+}
+
+/// Runs a statement to its end, so that it may be run again, whatever came of it.
+pub(crate) fn run(statement: &mut Statement) -> Done {
+    let mut ended = Ok(());
+    loop {
+        match step(statement) {
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(failure) => {
+                ended = Err(failure);
+                break;
+            }
+        }
+    }
+    ended.and(statement.reset().map_err(Failure::from))
+}

@@ -1,0 +1,29 @@
+//! Transactions.
+
+use embermark_abi as abi;
+
+use crate::client::{Client, run, with};
+
+pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |client| {
+            let scopes = &mut client.scopes;
+            run(if scope == abi::BATCH { &mut scopes.write } else { &mut scopes.read })
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe { with(client, |client| run(&mut client.scopes.commit)) }
+}
+
+/// Some errors have ended the transaction already.
+pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
+    let undone = |Client { connection, scopes, .. }: &mut Client| {
+        if connection.get_auto_commit() { Ok(()) } else { run(&mut scopes.undo) }
+    };
+    // SAFETY: as the header has it.
+    unsafe { with(client, undone) }
+}
