@@ -279,7 +279,6 @@ pub(super) mod open {
     pub(in super::super) const PAGE_SIZE: u8 = 4;
     pub(in super::super) const PAGE_BUFFERS: u8 = 5;
     pub(in super::super) const VERIFY: u8 = 9;
-    pub(in super::super) const SWEEP: u8 = 10;
     pub(in super::super) const SWEEP_INTERVAL: u8 = 22;
     pub(in super::super) const FORCE_WRITE: u8 = 24;
     pub(in super::super) const USER_NAME: u8 = 28;
@@ -293,8 +292,6 @@ pub(super) mod open {
     pub(in super::super) const VERIFY_PAGES: u8 = 1;
     pub(in super::super) const VERIFY_RECORDS: u8 = 2;
     pub(in super::super) const VERIFY_ONLY: u8 = 16;
-    /// Of `SWEEP`: records.
-    pub(in super::super) const SWEEP_RECORDS: u8 = 2;
 }
 
 /// `isc_info_…`: what a database is asked.

@@ -13,6 +13,12 @@ use crate::{EngineError, OpenOptions, Result};
 /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-db-create>).
 pub(super) const PAGE_SIZE: u64 = 8192;
 
+/// Transactions after which it sweeps by itself: never. A sweep passes over pages that are marked as swept, which after
+/// a crash one may be that holds rows of a transaction the crash cut off, and then takes every transaction so old for
+/// committed: these rows are there again (<https://github.com/FirebirdSQL/firebird/pull/7412>; 5.0.4 was seen to do it,
+/// docs/durability.md).
+const SWEEP_INTERVAL: u64 = 0;
+
 /// Whether a database is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
@@ -92,9 +98,8 @@ impl Place {
         let buffers = number("page_buffers").unwrap_or(self.options.memory / page_size.max(1));
         let buffers = u32::try_from(buffers).unwrap_or(u32::MAX);
         add(open::PAGE_BUFFERS, &buffers.to_le_bytes());
-        if let Some(interval) = number("sweep_interval") {
-            add(open::SWEEP_INTERVAL, &(interval as u32).to_le_bytes());
-        }
+        let interval = number("sweep_interval").unwrap_or(SWEEP_INTERVAL);
+        add(open::SWEEP_INTERVAL, &(interval as u32).to_le_bytes());
         if made == Made::New {
             add(open::PAGE_SIZE, &(page_size as u32).to_le_bytes());
             add(open::SQL_DIALECT, &[3]);

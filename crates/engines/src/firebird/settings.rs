@@ -11,7 +11,7 @@ pub(super) const SETTINGS: Settings = Settings {
         Setting::new("page_size", Takes::Number),
         Setting::new("page_buffers", Takes::Number).by_default("2048"),
         Setting::new("forced_writes", SWITCH).by_default("ON"),
-        Setting::new("sweep_interval", Takes::Number),
+        Setting::new("sweep_interval", Takes::Number).by_default("20000"),
     ],
     others: None,
     reserved: &[],

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::api::open;
 use super::connection::{Connection, Done};
 use super::dialect::{BYTES, COLLATIONS, FirebirdSql};
 use super::place::{Made, Place};
@@ -59,6 +58,22 @@ impl Session {
             Some(((*name).to_owned(), number.to_string()))
         });
         Ok(named.collect())
+    }
+
+    /// The names that a query of the catalog answers.
+    fn names(&mut self, sql: &str) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        let mut visit = |row: &dyn crate::sql::ResultRow| {
+            names.extend(row.text(0)?.map(str::to_owned));
+            Ok(())
+        };
+        let asked = self.prepare(sql)?.run(&[], Some(&mut visit));
+        asked.map(|_| names).map_err(Stopped::into_error)
+    }
+
+    /// Ends the transactions that it reads in, which keep versions of rows.
+    fn rest(&self) -> Result<()> {
+        self.connection.rest().map_err(|e| failed("end its transactions", &e))
     }
 
     pub fn into_store(self) -> Store {
@@ -141,27 +156,21 @@ impl Driver for Session {
 
     /// Fresh selectivities of indexes, as is advised after many changes
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-setstat>),
-    /// and a sweep, which removes versions of rows that nobody sees
-    /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>).
+    /// and every row read, which removes versions of rows that nobody sees
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-housekeeping>).
+    /// A sweep does that as well, and can have what a crash cut off be there again ([`SWEEP_INTERVAL`](super::place)).
     fn maintain(&mut self) -> Result<()> {
         let indexes = "SELECT TRIM(RDB$INDEX_NAME) FROM RDB$INDICES WHERE RDB$SYSTEM_FLAG = 0";
-        let mut names = Vec::new();
-        self.prepare(indexes)?
-            .run(
-                &[],
-                Some(&mut |row| {
-                    names.extend(row.text(0)?.map(str::to_owned));
-                    Ok(())
-                }),
-            )
-            .map_err(Stopped::into_error)?;
-        for name in names {
+        for name in self.names(indexes)? {
             self.batch(&format!("SET STATISTICS INDEX \"{name}\""))?;
         }
-        self.connection.rest().map_err(|e| failed("end its transactions", &e))?;
-        let sweep = [(open::SWEEP, open::SWEEP_RECORDS)];
-        let sweeper = Connection::open(&self.place, Made::There, &sweep)?;
-        sweeper.detach().map_err(|e| failed("close the database after a sweep", &e))
+        self.rest()?;
+        let tables = "SELECT TRIM(RDB$RELATION_NAME) FROM RDB$RELATIONS WHERE RDB$SYSTEM_FLAG = 0";
+        for name in self.names(tables)? {
+            let mut all = self.prepare(&format!("SELECT COUNT(*) FROM \"{name}\""))?;
+            all.run(&[], Some(&mut |_| Ok(()))).map_err(Stopped::into_error)?;
+        }
+        self.rest()
     }
 
     fn join(&self) -> Join {
