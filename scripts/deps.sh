@@ -97,10 +97,12 @@ libraries() {
     rm -rf "$work"
 }
 
-# fetch URL FILE: downloads a file by what is there. apt brings a program of its own for it.
+# fetch URL FILE: downloads a file by what is there, and gives up where nothing comes for a minute. apt brings a program
+# of its own for it.
 fetch() {
-    if command -v curl >/dev/null; then curl --fail --silent --show-error --location --output "$2" "$1"
-    elif command -v wget >/dev/null; then wget --quiet --output-document "$2" "$1"
+    if command -v curl >/dev/null; then
+        curl --fail --silent --show-error --location --connect-timeout 60 --speed-limit 1 --speed-time 60 --retry 2 --output "$2" "$1"
+    elif command -v wget >/dev/null; then wget --quiet --timeout 60 --tries 3 --output-document "$2" "$1"
     else /usr/lib/apt/apt-helper download-file "$1" "$2"
     fi
 }

@@ -73,7 +73,9 @@ if [ "$#" -gt 0 ]; then
 else
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
-    step cargo test --workspace --locked --no-fail-fast
+    # A test program that hangs is ended, and the others run: the longest takes three minutes.
+    step cargo --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=30 900'" \
+        test --workspace --locked --no-fail-fast
     # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
     if cargo +nightly miri --version >/dev/null 2>&1; then
         step cargo +nightly miri test --locked -p embermark-model -p embermark-contract

@@ -4,11 +4,17 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub use embermark_model::durability_result::{Head, NotTried, Outcome, SCHEMA};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Tested;
+
+/// How long a process may hold the lock of a run that was killed while it started that process: the
+/// lock goes with it until it executes its program, `execve(2)`, which a busy machine delays.
+const STARTING_TAKES: Duration = Duration::from_secs(2);
 
 /// A line after the first.
 #[derive(Serialize, Deserialize)]
@@ -101,10 +107,19 @@ impl Journal {
 }
 
 fn lock(file: &File) -> io::Result<()> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => io::Error::other("its run is still going on"),
-        TryLockError::Error(error) => error,
-    })
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if began.elapsed() < STARTING_TAKES => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("its run is still going on"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
 }
 
 #[cfg(test)]

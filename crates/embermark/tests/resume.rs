@@ -5,7 +5,7 @@
 mod common;
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -74,8 +74,8 @@ fn trials(out: &Path) -> Vec<String> {
     whole.lines().filter(trial).map(str::to_owned).collect()
 }
 
-fn start(place: &Place, words: &[&str]) -> Child {
-    place.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+fn start(place: &Place, words: &[&str], stderr: Stdio) -> Child {
+    place.command(words).stdout(Stdio::null()).stderr(stderr).spawn().unwrap()
 }
 
 #[test]
@@ -101,12 +101,14 @@ fn a_run_killed_at_twenty_moments_comes_to_the_same_end_and_repeats_nothing() {
             let has_journal = place.path(&out).join("journal.jsonl").exists();
             let again = ["run", "--resume", &out];
             let words = if has_journal { &again[..] } else { &anew[..] };
-            let mut run = start(&place, words);
+            let said = place.path("said.txt");
+            let mut run = start(&place, words, File::create(&said).unwrap().into());
             std::thread::sleep(moment());
             let ended = run.try_wait().unwrap();
             run.kill().unwrap();
             let status = run.wait().unwrap();
-            assert!(ended.is_none_or(|status| status.success()), "{words:?}: {ended:?}");
+            let ended_well = ended.is_none_or(|status| status.success());
+            assert!(ended_well, "{words:?}: {ended:?}: {}", fs::read_to_string(&said).unwrap());
             let now = trials(&place.path(&out));
             assert!(now.starts_with(&kept), "trials were lost or repeated");
             kept = now;
@@ -135,7 +137,7 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
     let place = Place::new();
     place.embermark(&[&RUN[..], &["--out", "undisturbed"]].concat()).with(0);
     let undisturbed = place.result("undisturbed");
-    let mut run = start(&place, &[&RUN[..], &["--out", "out"]].concat());
+    let mut run = start(&place, &[&RUN[..], &["--out", "out"]].concat(), Stdio::null());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut killed = 0;
     while run.try_wait().unwrap().is_none() {

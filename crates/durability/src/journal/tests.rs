@@ -73,3 +73,17 @@ fn another_file_is_no_journal() {
         assert!(Journal::open(&path).is_err(), "{text}");
     }
 }
+
+/// What a process holds that a killed run was just starting, until it is another program.
+#[test]
+fn a_journal_that_is_let_go_within_a_moment_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let held = Journal::begin(&path, head()).unwrap();
+    let letting_go = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        drop(held);
+    });
+    assert!(Journal::open(&path).is_ok());
+    letting_go.join().unwrap();
+}

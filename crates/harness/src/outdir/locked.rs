@@ -2,9 +2,14 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::{JOURNAL, OUT, RESULT, refused};
 use crate::HarnessError;
+
+/// How long a process may hold the lock of a run that was killed while it started that process: the
+/// lock goes with it until it executes its program, `execve(2)`, which a busy machine delays.
+const STARTING_TAKES: Duration = Duration::from_secs(2);
 
 /// A run's folder, closed to other runs until it is dropped or its process ends.
 #[derive(Debug)]
@@ -35,14 +40,20 @@ impl Locked {
 
     pub(super) fn new(path: PathBuf) -> Result<Self, HarnessError> {
         let folder = File::open(&path).map_err(|error| refused(&path, OUT, error))?;
-        match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                let problem = "another run is at work in it; wait for its end, or name another \
-                               folder with --out";
-                Err(HarnessError::directory(&path, problem))
+        let began = Instant::now();
+        loop {
+            match folder.try_lock() {
+                Err(TryLockError::WouldBlock) if began.elapsed() < STARTING_TAKES => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let problem = "another run is at work in it; wait for its end, or name another \
+                                   folder with --out";
+                    return Err(HarnessError::directory(&path, problem));
+                }
+                // A file system that knows no locks, as some of a network, keeps nobody out.
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Self { path, _lock: folder }),
             }
-            // A file system that knows no locks, as some of a network, keeps nobody out.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { path, _lock: folder }),
         }
     }
 

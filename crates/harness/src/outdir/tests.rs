@@ -72,3 +72,20 @@ fn a_file_or_a_folder_nobody_may_write_is_refused() {
     assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
     assert!(!out.exists());
 }
+
+/// What a process holds that a killed run was just starting, until it is another program.
+#[test]
+fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_does() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(JOURNAL), "").unwrap();
+    let held = fs::File::open(dir.path()).unwrap();
+    held.lock().unwrap();
+    let error = Locked::of_run(dir.path()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("another run is at work"), "{error}");
+    let letting_go = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(held);
+    });
+    assert!(Locked::of_run(dir.path()).is_ok());
+    letting_go.join().unwrap();
+}
