@@ -4,53 +4,17 @@
 
 mod outside;
 mod scopes;
+mod stores;
 
-use std::collections::BTreeMap;
-use std::env;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::process::Command;
 
-use embermark_engines::kv::{Direction, KvStore, Operations, Pairs, Range, Table, TableDef};
+use embermark_engines::kv::{Direction, KvStore, Operations, Range, Table, TableDef};
 use embermark_engines::{
-    Availability, DataModel, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store, Tier,
+    Availability, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store,
 };
 use embermark_model::Durability;
-use embermark_skips::is_here;
-use outside::engines;
 use scopes::{Alone, Reads, get};
-
-type Bytes = Vec<u8>;
-type Model = BTreeMap<Bytes, Bytes>;
-
-/// Every engine that can run here with every tier it offers, and what the tier keeps.
-fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
-    let mut offers = Vec::new();
-    for &engine in engines() {
-        let info = engine.info();
-        if info.family != DataModel::KeyValue || info.id == "null" {
-            continue;
-        }
-        if !is_here(engine) {
-            continue;
-        }
-        for tier in Durability::ALL {
-            if let Tier::Offered { effective_durability, .. } = engine.tier(tier) {
-                offers.push((engine, tier, effective_durability));
-            }
-        }
-    }
-    assert!(!offers.is_empty(), "no key-value engine in this build");
-    offers
-}
-
-fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
-    let options = OpenOptions::new(dir, tier, 64 << 20);
-    match engine.open(&options).unwrap().store {
-        Store::Kv(store) => store,
-        _ => panic!("{} is no key-value store", engine.info().id),
-    }
-}
+use stores::{Bytes, Listed, Model, all, bulk, numbered, offers, open, scan, victims};
 
 /// Runs a check on a fresh store of every engine and tier, and closes the store.
 fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
@@ -61,26 +25,6 @@ fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
         check(store.as_mut(), &name);
         store.close().unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-}
-
-/// The first `most` pairs of a scan.
-fn scan(
-    reads: &mut (impl Reads + ?Sized),
-    table: Table,
-    range: Range<'_>,
-    most: usize,
-) -> Vec<(Bytes, Bytes)> {
-    let mut seen = Vec::new();
-    let mut visit = |key: &[u8], value: &[u8]| {
-        seen.push((key.to_vec(), value.to_vec()));
-        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    reads.visit(table, range, &mut visit).unwrap();
-    seen
-}
-
-fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
-    scan(reads, table, Range::default(), usize::MAX)
 }
 
 fn expected(model: &Model, range: Range<'_>, most: usize) -> Vec<(Bytes, Bytes)> {
@@ -94,19 +38,6 @@ fn expected(model: &Model, range: Range<'_>, most: usize) -> Vec<(Bytes, Bytes)>
     }
 }
 
-struct Listed<'a>(std::collections::btree_map::Iter<'a, Bytes, Bytes>);
-
-impl Pairs for Listed<'_> {
-    fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        self.0.next().map(|(key, value)| (&**key, &**value))
-    }
-}
-
-fn bulk(store: &mut dyn KvStore, table: Table, model: &Model) -> u64 {
-    assert!(store.bulk_sorted() || !model.is_empty());
-    store.bulk(table, &mut Listed(model.iter())).unwrap()
-}
-
 /// Numbers that look random: Steele, Lea and Flood's SplitMix64.
 struct Dice(u64);
 
@@ -118,11 +49,6 @@ impl Dice {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % limit
     }
-}
-
-fn numbered(rows: u64, value_size: usize) -> Model {
-    let row = |n: u64| ((n * 10).to_be_bytes().to_vec(), vec![n as u8; value_size]);
-    (0..rows).map(row).collect()
 }
 
 #[test]
@@ -140,7 +66,7 @@ fn an_empty_table_has_nothing() {
                 }
             }
         }
-        assert_eq!(store.bulk(table, &mut Listed(Model::new().iter())).unwrap(), 0, "{name}");
+        assert_eq!(store.bulk(table, &mut Listed::of(&Model::new())).unwrap(), 0, "{name}");
         store.maintain().unwrap();
         assert_eq!(all(store, table), [], "{name}");
     });
@@ -815,62 +741,4 @@ fn an_engine_that_counts_its_keys_counts_all_of_them() {
 
 fn is_on_disk(engine: &dyn Engine) -> bool {
     engine.info().kind != Kind::Reference
-}
-
-const VICTIM: &str = "EMBERMARK_TEST_VICTIM";
-
-#[test]
-fn what_was_committed_survives_a_killed_process_where_the_tier_says_so() {
-    for (engine, tier, keeps) in offers() {
-        if keeps < Durability::Process {
-            continue;
-        }
-        let name = format!("{} ({tier})", engine.info().id);
-        let dir = tempfile::tempdir().unwrap();
-        let child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "commits_and_dies", "--ignored", "--nocapture"])
-            .env(VICTIM, format!("{} {tier} {}", engine.info().id, dir.path().display()))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        assert!(!child.status.success() && said.contains("all committed"), "{name}: {child:?}");
-        let mut store = open(engine, tier, dir.path());
-        let store = store.as_mut();
-        let [alone, together, loaded] = victims(store);
-        assert_eq!(all(store, alone), Vec::from_iter(numbered(300, 33)), "{name}");
-        assert_eq!(all(store, together), Vec::from_iter(numbered(2_000, 33)), "{name}");
-        assert!(all(store, loaded) == Vec::from_iter(numbered(30_000, 33)), "{name}");
-    }
-}
-
-fn victims(store: &mut dyn KvStore) -> [Table; 3] {
-    ["alone", "together", "loaded"].map(|name| store.table(&TableDef::named(name)).unwrap())
-}
-
-/// The process that is killed: run by the test above, and by nobody else.
-#[test]
-#[ignore = "run in a process of its own by another test"]
-fn commits_and_dies() {
-    let Ok(order) = env::var(VICTIM) else { return };
-    let [id, tier, dir] = order.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{order}") };
-    let engine = *engines().iter().find(|engine| engine.info().id == id).unwrap();
-    let mut store = open(engine, tier.parse().unwrap(), Path::new(dir));
-    let store = store.as_mut();
-    let [alone, together, loaded] = victims(store);
-    bulk(store, loaded, &numbered(30_000, 33));
-    store.batch(|batch| {
-        for (key, value) in numbered(2_000, 33) {
-            batch.put(together, &key, &value).unwrap();
-        }
-    });
-    for (key, value) in numbered(300, 33) {
-        store.put(alone, &key, &value).unwrap();
-    }
-    store.batch(|batch| {
-        for n in 0..5_000_u64 {
-            batch.put(together, &n.to_be_bytes(), b"never committed").unwrap();
-        }
-        println!("all committed");
-        std::process::abort();
-    });
 }

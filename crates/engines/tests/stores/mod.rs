@@ -1,0 +1,97 @@
+//! Stores of every key-value engine, and rows for them.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use embermark_engines::kv::{KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::{DataModel, Engine, OpenOptions, Store, Tier};
+use embermark_model::Durability;
+use embermark_skips::is_here;
+
+use crate::outside::engines;
+use crate::scopes::Reads;
+
+pub type Bytes = Vec<u8>;
+pub type Model = BTreeMap<Bytes, Bytes>;
+
+/// Every engine that can run here with every tier it offers, and what the tier keeps.
+pub fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
+    let mut offers = Vec::new();
+    for &engine in engines() {
+        let info = engine.info();
+        if info.family != DataModel::KeyValue || info.id == "null" {
+            continue;
+        }
+        if !is_here(engine) {
+            continue;
+        }
+        for tier in Durability::ALL {
+            if let Tier::Offered { effective_durability, .. } = engine.tier(tier) {
+                offers.push((engine, tier, effective_durability));
+            }
+        }
+    }
+    assert!(!offers.is_empty(), "no key-value engine in this build");
+    offers
+}
+
+pub fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
+    let options = OpenOptions::new(dir, tier, 64 << 20);
+    match engine.open(&options).unwrap().store {
+        Store::Kv(store) => store,
+        _ => panic!("{} is no key-value store", engine.info().id),
+    }
+}
+
+/// The first `most` pairs of a scan.
+pub fn scan(
+    reads: &mut (impl Reads + ?Sized),
+    table: Table,
+    range: Range<'_>,
+    most: usize,
+) -> Vec<(Bytes, Bytes)> {
+    let mut seen = Vec::new();
+    let mut visit = |key: &[u8], value: &[u8]| {
+        seen.push((key.to_vec(), value.to_vec()));
+        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    reads.visit(table, range, &mut visit).unwrap();
+    seen
+}
+
+pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
+    scan(reads, table, Range::default(), usize::MAX)
+}
+
+/// The rows of a model, in order.
+pub struct Listed<'a>(std::collections::btree_map::Iter<'a, Bytes, Bytes>);
+
+impl<'a> Listed<'a> {
+    pub fn of(model: &'a Model) -> Self {
+        Self(model.iter())
+    }
+}
+
+impl Pairs for Listed<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.0.next().map(|(key, value)| (&**key, &**value))
+    }
+}
+
+pub fn bulk(store: &mut dyn KvStore, table: Table, model: &Model) -> u64 {
+    assert!(store.bulk_sorted() || !model.is_empty());
+    store.bulk(table, &mut Listed::of(model)).unwrap()
+}
+
+pub fn numbered(rows: u64, value_size: usize) -> Model {
+    let row = |n: u64| ((n * 10).to_be_bytes().to_vec(), vec![n as u8; value_size]);
+    (0..rows).map(row).collect()
+}
+
+/// Three tables: of pairs put alone, together in a transaction, and loaded.
+pub fn victims(store: &mut dyn KvStore) -> [Table; 3] {
+    ["alone", "together", "loaded"].map(|name| store.table(&TableDef::named(name)).unwrap())
+}
