@@ -208,8 +208,23 @@ firebird() {
         fi
         rm -rf "$work"
     fi
-    # Where the engine looks for it, which is beside its library.
-    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $tommath; fi
+    # Where the engine looks for them, which is beside its library.
+    # shellcheck disable=SC2046
+    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $tommath $(icu); fi
+}
+
+# icu: Debian's package of ICU, whose name has its version. Firebird opens any version that it finds, and no database
+# without one.
+icu() {
+    ! PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libicuuc\.so\.' || return 0
+    case "$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")" in
+        bullseye) echo libicu67 ;;
+        jammy) echo libicu70 ;;
+        bookworm) echo libicu72 ;;
+        noble) echo libicu74 ;;
+        trixie | plucky | questing) echo libicu76 ;;
+        *) say 'Firebird needs ICU (libicuuc, libicui18n): please install it' ;;
+    esac
 }
 
 # postgres: the server of its package for Python programs, with its libpq, compiled as its authors do; but that libpq has no
@@ -560,7 +575,7 @@ clients='libpq5 libmongoc-1.0-0'
 # embedded: the libraries of embedded engines.
 embedded() {
     # At once where they are installed.
-    if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $tommath; fi
+    if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $tommath $(icu); fi
     libraries berkeleydb $berkeleydb
     libraries leveldb $leveldb
     rocksdb || libraries rocksdb $rocksdb
@@ -590,9 +605,9 @@ case "${1:-}" in
     chdb) chdb ;;
     packages)
         case "${2:-}" in
-            embedded) packages $berkeleydb $leveldb $tommath nodejs npm ;;
+            embedded) packages $berkeleydb $leveldb $tommath $(icu) nodejs npm ;;
             tests) packages chromium g++ $sqlite ;;
-            tools) packages $berkeleydb $leveldb $tommath $rocksdb $tools libmariadb3 $clients ;;
+            tools) packages $berkeleydb $leveldb $tommath $(icu) $rocksdb $tools libmariadb3 $clients ;;
             servers) packages $clients $(mongod_libraries) python3-pip npm ;;
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;

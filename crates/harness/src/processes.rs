@@ -81,8 +81,12 @@ impl Family {
     /// From now on, processes whose parents die are left to this one instead of to init, so that
     /// none can escape: not the server of a worker that crashed, not a process that calls itself a
     /// daemon. Children that exist already are not part of the family.
+    /// Where that cannot be had, as in QEMU's user mode, those that escape are init's.
     pub(crate) fn begin() -> io::Result<Self> {
-        prctl::set_child_subreaper(true)?;
+        match prctl::set_child_subreaper(true) {
+            Ok(()) | Err(Errno::EINVAL) => {}
+            Err(errno) => return Err(errno.into()),
+        }
         Ok(Self { older: tree(std::process::id()) })
     }
 

@@ -12,8 +12,9 @@ use crate::owned::{self, Owned};
 use crate::{EngineError, Result};
 
 /// Address space for the map, and with a write map the file's apparent size. Neither takes memory
-/// or disk before it is used. 64 GiB, or 1 GiB on 32 bits.
-const MAP: usize = 1 << if usize::BITS == 64 { 36 } else { 30 };
+/// or disk before it is used. 64 GiB, or less down to 1 GiB where a process has no room for that, as on
+/// 32 bits, below `ulimit -v` or in an emulator.
+const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
 /// Named databases at most.
 const TABLES: u32 = 40;
 /// Files for their owner and whom the umask leaves.
@@ -86,18 +87,28 @@ impl Env {
         let doing = format!("open the environment in {}", dir.display());
         let path = CString::new(dir.as_os_str().as_bytes())
             .map_err(|error| EngineError::failed(ID, &*doing, error))?;
+        for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
+            let (env, code) = Self::mapped(&path, flags | MDB_NOTLS, map)?;
+            if code != libc::ENOMEM {
+                return check(code, &doing).map(|()| env);
+            }
+        }
+        Err(error(libc::ENOMEM, &doing))
+    }
+
+    /// An environment with a map of that size, and what opening it returned.
+    fn mapped(path: &CStr, flags: u32, map: usize) -> Result<(Self, c_int)> {
         let mut raw = ptr::null_mut();
         // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
-        check(unsafe { mdb_env_create(&mut raw) }, &doing)?;
+        check(unsafe { mdb_env_create(&mut raw) }, "create an environment")?;
         // SAFETY: ours; transactions hold the environment open.
         let env = Self(unsafe { Owned::new(raw, mdb_env_close) });
         // SAFETY: created and not yet open, as the first two ask; the path lives through the call.
         unsafe {
-            check(mdb_env_set_mapsize(raw, MAP), "set the map's size")?;
+            check(mdb_env_set_mapsize(raw, map), "set the map's size")?;
             check(mdb_env_set_maxdbs(raw, TABLES), "set the number of tables")?;
-            check(mdb_env_open(raw, path.as_ptr(), flags | MDB_NOTLS, MODE), &doing)?;
+            Ok((env, mdb_env_open(raw, path.as_ptr(), flags, MODE)))
         }
-        Ok(env)
     }
 
     /// Syncs to the disk whatever is not yet there.

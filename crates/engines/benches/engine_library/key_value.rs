@@ -1,29 +1,18 @@
-//! What the C interface of engines in libraries costs: the same calls of the same engine, compiled in and in a
-//! library. `null` does nothing, so that nothing but the interface is left; redb (`examples/engine-rust`) is
-//! driven by the same code both ways.
-//!
-//! Both take turns, so that the machine's moods hit them alike; printed is the difference for each call, the
-//! median over the turns with its quartiles. It should not be above 10 ns.
-
-#![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
-
-#[path = "../../../examples/compiled.rs"]
-mod compiled;
+//! Calls of a key-value store.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Instant;
 
-use embermark_engines::engine_library::{Described, add};
 use embermark_engines::kv::{KvStore, Operations, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::find;
 use embermark_engines::{OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 
+use super::turns::{alone, compare};
+
 const ROWS: u64 = 100_000;
 const CALLS: u64 = 200_000;
-const TURNS: usize = 31;
 
 /// Some calls in a scope; how many.
 type Calls = fn(&mut dyn Operations, Table) -> Result<u64>;
@@ -103,52 +92,24 @@ impl Opened {
     }
 }
 
-fn quartiles(mut all: Vec<f64>) -> [f64; 3] {
-    all.sort_by(f64::total_cmp);
-    [1, 2, 3].map(|n| all[all.len() * n / 4])
-}
-
-fn compare(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Calls) {
-    let mut both = [compiled_in, library].map(Opened::of);
-    let mut times: [Vec<f64>; 2] = Default::default();
-    for turn in 0..TURNS {
-        // The first is not always the same.
-        for which in [turn % 2, (turn + 1) % 2] {
-            times[which].push(both[which].time(scope, calls));
-        }
-    }
-    let differences = times[0].iter().zip(&times[1]).map(|(ours, theirs)| theirs - ours).collect();
-    let [low, median, high] = quartiles(differences);
-    let [ours, theirs] = times.map(|all| quartiles(all)[1]);
-    println!(
-        "{called} of {compiled_in}: {ours:.1} ns compiled in, {theirs:.1} ns in a library; the difference {median:.1} ns \
-         (quartiles {low:.1} to {high:.1})"
-    );
-    let [ours, theirs] = both;
+fn both(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Calls) {
+    let [mut ours, mut theirs] = [compiled_in, library].map(Opened::of);
+    let called = format!("{called} of {compiled_in}");
+    compare(&called, [&mut || ours.time(scope, calls), &mut || theirs.time(scope, calls)]);
     ours.store.close().unwrap();
     theirs.store.close().unwrap();
 }
 
-/// Of what embermark's `null` has not.
-fn alone(library: &str, called: &str, scope: Scope, calls: Calls) {
-    let mut opened = Opened::of(library);
-    let times = (0..TURNS).map(|_| opened.time(scope, calls)).collect();
-    let [low, median, high] = quartiles(times);
-    println!("{called} of {library}: {median:.1} ns (quartiles {low:.1} to {high:.1})");
-    opened.store.close().unwrap();
-}
-
-fn main() {
-    let null = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/null.c");
-    let Some(null) = compiled::compiled("null", &null, &[]) else { return };
-    for library in [null, compiled::redb()] {
-        add(Described::of(&library).unwrap()).unwrap();
-    }
+/// Prints what the calls take of the engines named.
+pub fn measure() {
     for (ours, theirs) in [("null", "null-library"), ("redb", "redb-library")] {
-        compare(ours, theirs, "get", Scope::Snapshot, gets);
-        compare(ours, theirs, "get by itself", Scope::PerOperation, gets);
-        compare(ours, theirs, "put", Scope::Batch, puts);
+        both(ours, theirs, "get", Scope::Snapshot, gets);
+        both(ours, theirs, "get by itself", Scope::PerOperation, gets);
+        both(ours, theirs, "put", Scope::Batch, puts);
     }
-    alone("null-library", "a pair of a scan", Scope::Snapshot, pairs);
-    compare("redb", "redb-library", "a pair of a scan", Scope::Snapshot, pairs);
+    // Embermark's `null` has none.
+    let mut null = Opened::of("null-library");
+    alone("a pair of a scan of null-library", &mut || null.time(Scope::Snapshot, pairs));
+    null.store.close().unwrap();
+    both("redb", "redb-library", "a pair of a scan", Scope::Snapshot, pairs);
 }
