@@ -86,7 +86,8 @@ impl Search<'_> {
         system_folders().into_iter().find(|folder| !self.below(folder).is_empty())
     }
 
-    fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
+    /// The same of the folder that is named, or else of all others.
+    pub fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
         let mut paths: Vec<PathBuf> = match named {
             Some(folder) => self.below(folder),
             None => {

@@ -57,6 +57,10 @@ fn load() -> Result<(FbLib, PathBuf), String> {
         return Err(format!("its library is Firebird {version}, and 5 is needed"));
     }
     has_engine(&path)?;
+    // ICU that lies beside it, where `make deps` has unpacked one. The engine finds that by itself, but its
+    // libraries do not find each other; where there is none it takes the system's.
+    let icu = Search { variable: VARIABLE, file: "libicui18n.so", folders: &[] };
+    let _ = path.parent().map(|folder| icu.open_from(Some(folder)));
     // SAFETY: the master interface is never freed.
     let (master, provider, util) = unsafe {
         let master = (api.fb_get_master_interface)();
