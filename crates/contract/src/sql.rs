@@ -405,6 +405,12 @@ pub trait Dialect: Sync {
         true
     }
 
+    /// Whether two derived tables are joined by computing each once. Else one of them is computed again for
+    /// each row of the other, and a window function does better.
+    fn joins_derived_tables(&self) -> bool {
+        true
+    }
+
     /// Whether GROUP BY takes an expression, written out.
     fn group_by_expression(&self) -> bool {
         true

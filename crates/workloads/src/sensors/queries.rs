@@ -246,14 +246,22 @@ fn anomalies(of: Of, dialect: &dyn Dialect, table: &str) -> String {
 
 fn compare_two(dialect: &dyn Dialect, table: &str) -> String {
     let (bucket, two) = (dialect.integer_division("r.ts", "300000000"), dialect.limit("2"));
+    // Of a bucket that both have, the row of the lower sensor is the one that another follows.
+    let pairs = if dialect.joins_derived_tables() {
+        "SELECT a.mean AS x, b.mean AS y FROM buckets AS a \
+         JOIN buckets AS b ON b.bucket = a.bucket AND b.sensor > a.sensor"
+    } else {
+        "SELECT x, y FROM (SELECT mean AS x, \
+         LEAD(mean) OVER (PARTITION BY bucket ORDER BY sensor) AS y FROM buckets) AS shared \
+         WHERE y IS NOT NULL"
+    };
     let pairs = format!(
         "WITH busiest AS (SELECT sensor, COUNT(*) AS readings FROM {table} GROUP BY sensor \
          ORDER BY readings DESC, sensor {two}), \
          buckets AS (SELECT r.sensor AS sensor, {bucket} AS bucket, AVG(r.temperature) AS mean \
          FROM {table} AS r JOIN busiest AS b ON b.sensor = r.sensor \
          WHERE r.temperature IS NOT NULL GROUP BY r.sensor, {bucket}), \
-         pairs AS (SELECT a.mean AS x, b.mean AS y FROM buckets AS a \
-         JOIN buckets AS b ON b.bucket = a.bucket AND b.sensor > a.sensor)"
+         pairs AS ({pairs})"
     );
     if let Some(correlation) = dialect.correlation("y", "x") {
         return format!(
