@@ -210,12 +210,13 @@ firebird() {
     fi
     # Where the engine looks for them, which is beside its library.
     # shellcheck disable=SC2046
-    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $tommath $(icu); fi
+    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $(for_firebird); fi
 }
 
-# icu: Debian's package of ICU, whose name has its version. Firebird opens any version that it finds, and no database
-# without one.
-icu() {
+# for_firebird: the Debian packages of what Firebird needs. That of ICU has its version in its name: Firebird opens any
+# version that it finds, and no database without one.
+for_firebird() {
+    echo libtommath1
     ! PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libicuuc\.so\.' || return 0
     case "$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")" in
         bullseye) echo libicu67 ;;
@@ -565,7 +566,6 @@ leveldb=libleveldb-dev
 # The header for examples/engine-sql-c, which tests compile.
 sqlite=libsqlite3-dev
 rocksdb=librocksdb-dev
-tommath=libtommath1
 postgres=postgresql
 mariadb='mariadb-server-core mariadb-client-core'
 tools="rocksdb-tools $postgres $mariadb sysbench"
@@ -575,7 +575,7 @@ clients='libpq5 libmongoc-1.0-0'
 # embedded: the libraries of embedded engines.
 embedded() {
     # At once where they are installed.
-    if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $tommath $(icu); fi
+    if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $(for_firebird); fi
     libraries berkeleydb $berkeleydb
     libraries leveldb $leveldb
     rocksdb || libraries rocksdb $rocksdb
@@ -605,9 +605,9 @@ case "${1:-}" in
     chdb) chdb ;;
     packages)
         case "${2:-}" in
-            embedded) packages $berkeleydb $leveldb $tommath $(icu) nodejs npm ;;
+            embedded) packages $berkeleydb $leveldb $(for_firebird) nodejs npm ;;
             tests) packages chromium g++ $sqlite ;;
-            tools) packages $berkeleydb $leveldb $tommath $(icu) $rocksdb $tools libmariadb3 $clients ;;
+            tools) packages $berkeleydb $leveldb $(for_firebird) $rocksdb $tools libmariadb3 $clients ;;
             servers) packages $clients $(mongod_libraries) python3-pip npm ;;
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;

@@ -177,14 +177,13 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
 #[test]
 fn lmdb_has_a_smaller_map_where_a_process_has_less_room_for_addresses() {
     let place = Place::new();
-    let program = env!("CARGO_BIN_EXE_embermark");
-    let limited = format!("ulimit -v 8000000; exec {program} \"$@\"");
+    let limited = ["-c", "ulimit -v 8000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_embermark")];
     let words = ["run", "sensors", "-e", "lmdb", "-s", "300", "--phases", "load,read"];
     let how = ["--runs", "1", "--trials", "1", "--no-counting", "--out", "out"];
-    let words = [&["-c", &limited, "sh"], &words[..], &how].concat();
+    let words = [&limited, &words[..], &how].concat();
     let ended = place.command_of(Path::new("/bin/sh"), &words).output().unwrap();
     common::Ended::from(ended).with(0);
     let result = place.result("out");
-    let maps = result.cells.iter().map(|cell| cell.trials[0].settings["map size"].as_str());
-    assert!(maps.into_iter().all(|map| map == "4294967296 bytes"), "{:?}", result.cells);
+    let mut maps = result.cells.iter().map(|cell| cell.trials[0].settings["map size"].as_str());
+    assert!(maps.all(|map| map == "4294967296 bytes"), "{:?}", result.cells);
 }

@@ -13,8 +13,8 @@ use embermark_engines::{
     Availability, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store,
 };
 use embermark_model::Durability;
-use scopes::{Alone, Reads, get};
-use stores::{Bytes, Listed, Model, all, bulk, numbered, offers, open, scan, victims};
+use scopes::{Alone, Bytes, Listed, Reads, all, get, scan};
+use stores::{Model, bulk, numbered, offers, open, victims};
 
 /// Runs a check on a fresh store of every engine and tier, and closes the store.
 fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {

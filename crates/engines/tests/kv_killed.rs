@@ -13,8 +13,8 @@ use std::process::Command;
 
 use embermark_model::Durability;
 use outside::engines;
-use scopes::Alone;
-use stores::{all, bulk, numbered, offers, open, victims};
+use scopes::{Alone, all};
+use stores::{bulk, numbered, offers, open, victims};
 
 const VICTIM: &str = "EMBERMARK_TEST_VICTIM";
 

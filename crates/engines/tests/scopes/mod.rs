@@ -2,10 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use embermark_engines::kv::{Change, KvStore, Operations, Range, Table, Visit};
+use std::collections::{BTreeMap, btree_map};
+use std::ops::ControlFlow;
+
+use embermark_engines::kv::{Change, KvStore, Operations, Pairs, Range, Table, Visit};
 use embermark_engines::{Result, Scope};
 
-type Bytes = Vec<u8>;
+pub type Bytes = Vec<u8>;
 
 /// Reading, in a scope or each by itself.
 pub trait Reads {
@@ -111,4 +114,40 @@ impl Alone for dyn KvStore + '_ {
 /// The value of a key.
 pub fn get(reads: &mut (impl Reads + ?Sized), table: Table, key: &[u8]) -> Option<Bytes> {
     reads.value(table, key).unwrap()
+}
+
+/// The first `most` pairs of a scan.
+pub fn scan(
+    reads: &mut (impl Reads + ?Sized),
+    table: Table,
+    range: Range<'_>,
+    most: usize,
+) -> Vec<(Bytes, Bytes)> {
+    let mut seen = Vec::new();
+    let mut visit = |key: &[u8], value: &[u8]| {
+        seen.push((key.to_vec(), value.to_vec()));
+        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    reads.visit(table, range, &mut visit).unwrap();
+    seen
+}
+
+/// Every pair of a table.
+pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
+    scan(reads, table, Range::default(), usize::MAX)
+}
+
+/// The rows of a model, in order.
+pub struct Listed<'a>(btree_map::Iter<'a, Bytes, Bytes>);
+
+impl<'a> Listed<'a> {
+    pub fn of(model: &'a BTreeMap<Bytes, Bytes>) -> Self {
+        Self(model.iter())
+    }
+}
+
+impl Pairs for Listed<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.0.next().map(|(key, value)| (&**key, &**value))
+    }
 }

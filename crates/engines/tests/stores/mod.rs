@@ -3,19 +3,17 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use embermark_engines::kv::{KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::kv::{KvStore, Table, TableDef};
 use embermark_engines::{DataModel, Engine, OpenOptions, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
 use crate::outside::engines;
-use crate::scopes::Reads;
+use crate::scopes::Listed;
 
-pub type Bytes = Vec<u8>;
-pub type Model = BTreeMap<Bytes, Bytes>;
+pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Every engine that can run here with every tier it offers, and what the tier keeps.
 pub fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
@@ -43,41 +41,6 @@ pub fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStor
     match engine.open(&options).unwrap().store {
         Store::Kv(store) => store,
         _ => panic!("{} is no key-value store", engine.info().id),
-    }
-}
-
-/// The first `most` pairs of a scan.
-pub fn scan(
-    reads: &mut (impl Reads + ?Sized),
-    table: Table,
-    range: Range<'_>,
-    most: usize,
-) -> Vec<(Bytes, Bytes)> {
-    let mut seen = Vec::new();
-    let mut visit = |key: &[u8], value: &[u8]| {
-        seen.push((key.to_vec(), value.to_vec()));
-        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    reads.visit(table, range, &mut visit).unwrap();
-    seen
-}
-
-pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
-    scan(reads, table, Range::default(), usize::MAX)
-}
-
-/// The rows of a model, in order.
-pub struct Listed<'a>(std::collections::btree_map::Iter<'a, Bytes, Bytes>);
-
-impl<'a> Listed<'a> {
-    pub fn of(model: &'a Model) -> Self {
-        Self(model.iter())
-    }
-}
-
-impl Pairs for Listed<'_> {
-    fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        self.0.next().map(|(key, value)| (&**key, &**value))
     }
 }
 

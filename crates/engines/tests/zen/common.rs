@@ -8,15 +8,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use embermark_engines::kv::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef, beyond};
+use embermark_engines::kv::{Direction, IndexDef, KvStore, Range, Table, TableDef, beyond};
 use embermark_engines::registry::find;
 use embermark_engines::{Engine, OpenOptions, Opened, Result, Store};
 use embermark_model::Durability;
 use libloading::Library;
 
-use crate::scopes::Reads;
+use crate::scopes::{Bytes, Listed, Reads};
 
-pub type Bytes = Vec<u8>;
 pub type Model = BTreeMap<Bytes, Bytes>;
 
 pub const TIERS: [Durability; 2] = [Durability::None, Durability::Power];
@@ -106,25 +105,6 @@ pub fn table(store: &mut dyn KvStore, name: &str, indexes: &[IndexDef<'_>]) -> T
     store.table(&TableDef { name, key_length: Some(2), indexes }).unwrap()
 }
 
-pub fn scan(
-    reads: &mut (impl Reads + ?Sized),
-    table: Table,
-    range: Range<'_>,
-    most: usize,
-) -> Vec<(Bytes, Bytes)> {
-    let mut seen = Vec::new();
-    let mut visit = |key: &[u8], value: &[u8]| {
-        seen.push((key.to_vec(), value.to_vec()));
-        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    reads.visit(table, range, &mut visit).unwrap();
-    seen
-}
-
-pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
-    scan(reads, table, Range::default(), usize::MAX)
-}
-
 pub fn by_index(
     reads: &mut (impl Reads + ?Sized),
     table: Table,
@@ -145,16 +125,8 @@ pub fn by_index(
     found
 }
 
-pub struct Listed<'a>(pub std::collections::btree_map::Iter<'a, Bytes, Bytes>);
-
-impl Pairs for Listed<'_> {
-    fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        self.0.next().map(|(key, value)| (&**key, &**value))
-    }
-}
-
 pub fn bulk(store: &mut dyn KvStore, table: Table, model: &Model) -> Result<u64> {
-    store.bulk(table, &mut Listed(model.iter()))
+    store.bulk(table, &mut Listed::of(model))
 }
 
 pub fn numbered(rows: u16, value: impl Fn(u16) -> Bytes) -> Model {

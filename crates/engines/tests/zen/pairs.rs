@@ -6,10 +6,10 @@ use embermark_engines::Scope;
 use embermark_engines::kv::{Direction, KvStore, Range};
 
 use super::common::{
-    Bytes, Model, PLACES, TIERS, WAYS, all, bulk, by_index, calls, numbered, on_each, open, scan,
-    short, table, unfreed,
+    Model, PLACES, TIERS, WAYS, bulk, by_index, calls, numbered, on_each, open, short, table,
+    unfreed,
 };
-use super::scopes::{Alone, Reads, get};
+use super::scopes::{Alone, Bytes, Reads, all, get, scan};
 
 #[test]
 fn what_is_put_is_found_overwritten_modified_and_deleted() {

@@ -8,9 +8,9 @@ use embermark_engines::{EngineError, Scope};
 use embermark_model::Durability;
 
 use super::common::{
-    Model, PLACES, all, bulk, calls, fail, numbered, on_each, open, short, table, unfreed,
+    Model, PLACES, bulk, calls, fail, numbered, on_each, open, short, table, unfreed,
 };
-use super::scopes::{Alone, Reads, get};
+use super::scopes::{Alone, Reads, all, get};
 
 #[test]
 fn a_durable_change_is_a_transaction_of_its_own_or_part_of_the_one_under_way() {
