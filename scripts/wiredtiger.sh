@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles WiredTiger's library with what a bare Debian with a C compiler has, in place of its CMake files, which need
 # CMake and Python.
-#   wiredtiger.sh SOURCES FOLDER   libwiredtiger.so, its header and its licence, from unpacked sources into a new folder
+#   wiredtiger.sh SOURCES FOLDER [ARCHITECTURE]   libwiredtiger.so, its header and its licence, from unpacked sources into a new folder,
+#                                for this architecture; or, with a C compiler in CC, for another: ARCHITECTURE as uname -m says it
 # Options and definitions are those of its own release build (cmake/configs/base.cmake, auto.cmake and those of the
 # architecture), without diagnostics and without extensions.
 set -eu
@@ -9,11 +10,11 @@ sources=$(cd "$1" && pwd)
 mkdir -p "$2/objects"
 cd "$2"
 
-case "$(uname -sm)" in
-    'Linux x86_64') host=X86_HOST options=-DHAVE_X86INTRIN_H ;;
+case "${3:-$(uname -m)}" in
+    x86_64) host=X86_HOST options=-DHAVE_X86INTRIN_H ;;
     # Its CMake adds rcpc where the compiler, not the processor, has it.
-    'Linux aarch64') host=ARM64_HOST options='-DHAVE_ARM_NEON_INTRIN_H -march=armv8-a+crc -moutline-atomics' ;;
-    *) echo "WiredTiger is not compiled for $(uname -sm)" >&2; exit 1 ;;
+    aarch64) host=ARM64_HOST options='-DHAVE_ARM_NEON_INTRIN_H -mcpu=generic+crc -moutline-atomics' ;;
+    *) echo "WiredTiger is not compiled for ${3:-$(uname -m)}" >&2; exit 1 ;;
 esac
 
 # number WHICH: of the version, as the sources say it.
@@ -46,8 +47,8 @@ awk -v host="$host" '/^src/ && (NF == 1 || $2 == "POSIX_HOST" || $2 == "LINUX_HO
     "$sources/dist/filelist" | sed "s|^|$sources/|" >files
 # The variable is a list of words.
 # shellcheck disable=SC2086
-xargs -n 4 -P "$(nproc)" cc -std=gnu11 -O2 -fPIC -fno-strict-aliasing -w -DNDEBUG -D_GNU_SOURCE $options \
+xargs -n 4 -P "$(nproc)" ${CC:-cc} -std=gnu11 -O2 -fPIC -fno-strict-aliasing -w -DNDEBUG -D_GNU_SOURCE $options \
     -I. -I.. -I"$sources/src/include" -c <files
-cc -shared -Wl,-soname,libwiredtiger.so -Wl,-z,defs -o ../libwiredtiger.so ./*.o -lpthread -lrt -ldl
+${CC:-cc} -shared -Wl,-soname,libwiredtiger.so -Wl,-z,defs -o ../libwiredtiger.so ./*.o -lpthread -lrt -ldl
 cd ..
 rm -r objects
