@@ -5,6 +5,8 @@
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
+# make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
+# make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
@@ -12,7 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench calibrate deps servers node-clients turso chdb test-deps
+.PHONY: run build dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -22,6 +24,14 @@ build: deps
 
 test: deps servers node-clients test-deps
 	@scripts/test.sh
+
+# ARCHITECTURES='x86_64' for one alone.
+dist:
+	@scripts/deps.sh embedded
+	@scripts/dist.sh $(ARCHITECTURES)
+
+dist-test:
+	@scripts/dist-test.sh $(ARCHITECTURES)
 
 bench: deps
 	cargo bench --workspace --locked

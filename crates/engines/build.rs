@@ -1,6 +1,9 @@
 //! Compiles the shims of C libraries. Of those that are linked: for the system's where it has one, else
 //! for one that `make deps` has unpacked; where there is neither, the engine is built as one that says
 //! so. WiredTiger's is opened at run time: a shim for each version whose header is there.
+//!
+//! Where `EMBERMARK_PACKAGE` names a folder, the program is to be installed elsewhere, perhaps on another architecture: libraries and
+//! headers are that folder's and never the system's, and where they lay is not compiled in.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -27,25 +30,34 @@ fn main() -> io::Result<()> {
     // By its whole path: a target folder that outlives a checkout is told of the new one's place.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
-    let unpacked = package.ancestors().nth(2).unwrap_or(&package).join(".deps");
-    println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", unpacked.display());
+    println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");
+    let packaged = env::var_os("EMBERMARK_PACKAGE").map(PathBuf::from);
+    let takes_systems = packaged.is_none();
+    let unpacked = packaged.unwrap_or_else(|| {
+        let folder = package.ancestors().nth(2).unwrap_or(&package).join(".deps");
+        println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", folder.display());
+        folder
+    });
     versions()?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    LINKED.iter().try_for_each(|linked| linked.build(&scratch, &unpacked.join(linked.name)))?;
-    wiredtiger(&unpacked.join("wiredtiger"))
+    for linked in LINKED {
+        linked.build(&scratch, &unpacked.join(linked.name), takes_systems)?;
+    }
+    wiredtiger(&unpacked.join("wiredtiger"), takes_systems)
 }
 
-/// Compiles WiredTiger's shim by the header in a folder, which may not be there, and by the system's:
-/// the layout of its handles differs from version to version.
-fn wiredtiger(folder: &Path) -> io::Result<()> {
+/// Compiles WiredTiger's shim by the header in a folder, which may not be there, and by the system's where
+/// that counts: the layout of its handles differs from version to version.
+fn wiredtiger(folder: &Path, takes_systems: bool) -> io::Result<()> {
     const SHIM: &str = "src/wiredtiger/shim.c";
     println!("cargo::rustc-check-cfg=cfg(wiredtiger_deps, wiredtiger_system)");
     if env::var_os("CARGO_FEATURE_WIREDTIGER").is_none() {
         return Ok(());
     }
     println!("cargo::rerun-if-changed={SHIM}");
-    let system = ["/usr/local/include", "/usr/include"].map(Path::new);
-    for (whose, folders) in [("deps", &[folder][..]), ("system", &system)] {
+    let systems = ["/usr/local/include", "/usr/include"].map(Path::new);
+    let systems: &[&Path] = if takes_systems { &systems } else { &[] };
+    for (whose, folders) in [("deps", &[folder][..]), ("system", systems)] {
         let header = |folder: &Path| folder.join("wiredtiger.h");
         let Some(folder) = folders.iter().copied().find(|folder| header(folder).is_file()) else {
             folders.iter().for_each(|folder| looks_again(folder));
@@ -76,7 +88,7 @@ fn looks_again(path: &Path) {
 impl Linked {
     /// `unpacked` is the folder of its unpacked copy, whether it is there or not: headers, and a library
     /// to be linked statically, so that the program does not depend on where it lies.
-    fn build(&self, scratch: &Path, unpacked: &Path) -> io::Result<()> {
+    fn build(&self, scratch: &Path, unpacked: &Path, takes_systems: bool) -> io::Result<()> {
         let Self { name, library, .. } = self;
         println!("cargo::rustc-check-cfg=cfg({name}_linked)");
         if env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_none() {
@@ -85,14 +97,17 @@ impl Linked {
         let shim = format!("src/{name}/shim.c");
         println!("cargo::rerun-if-changed={shim}");
         let mut compiler = cc::Build::new();
-        if self.links(&compiler, scratch, None)? {
+        if takes_systems && self.links(&compiler, scratch, None)? {
             println!("cargo::rustc-link-lib={library}");
             println!("cargo::rustc-env={}_LINKED=lib{library}.so", name.to_uppercase());
         } else if self.links(compiler.include(unpacked), scratch, Some(unpacked))? {
             println!("cargo::rustc-link-search=native={}", unpacked.display());
             println!("cargo::rustc-link-lib=static={library}");
             let file = unpacked.join(format!("lib{library}.a"));
-            println!("cargo::rustc-env={}_LINKED={}", name.to_uppercase(), file.display());
+            // Of a package it is part of the program, wherever that lay.
+            if takes_systems {
+                println!("cargo::rustc-env={}_LINKED={}", name.to_uppercase(), file.display());
+            }
         } else {
             // So that the next build after an installation looks again.
             looks_again(Path::new("/usr/include"));

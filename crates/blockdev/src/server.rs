@@ -94,7 +94,10 @@ fn own_descriptors() -> nix::Result<Option<OwnedFd>> {
     let outside = outside.map(|outside| unsafe { dup2_raw(outside, FIRST) }).transpose()?;
     let first = FIRST.cast_unsigned() + libc::c_uint::from(outside.is_some());
     // SAFETY: it takes numbers; as above.
-    let result = unsafe { libc::close_range(first, libc::c_uint::MAX, 0) };
+    let result = unsafe {
+        // By its number: glibc has had a function for it since 2.34 only.
+        libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0)
+    };
     Errno::result(result).map(|_| outside)
 }
 

@@ -1,22 +1,31 @@
 //! Where `make deps` and `make servers` put what no package of the system brings.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Origin;
 
-const DEPENDENCIES: &str = env!("EMBERMARK_DEPENDENCIES");
+/// Of the source tree that the program was built from; none of a program that was built for a package.
+const SOURCES: Option<&str> = option_env!("EMBERMARK_DEPENDENCIES");
 
-/// The folder of an engine's own files, whether it is there or not: `deps/ID` beside the program,
-/// for an installed one, else `.deps/ID` of the source tree that it was built from.
+/// What gets what an engine lacks: by the Makefile of the source tree, or in the words for a program that
+/// was built for a package.
+#[allow(dead_code, reason = "used by engines that something is fetched for; a build may have none")]
+pub(crate) const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
+    if SOURCES.is_some() { make } else { packaged }
+}
+
+/// The folder of an engine's own files, whether it is there or not: `lib/embermark/ID` beside the
+/// program's `bin`, for an installed one, else `.deps/ID` of the source tree that it was built from.
 pub(crate) fn folder(id: &str) -> PathBuf {
-    let beside = env::current_exe().ok();
-    let beside =
-        beside.as_deref().and_then(|exe| exe.parent()).map(|dir| dir.join("deps").join(id));
-    match beside {
-        // Cargo has a folder of that name beside its programs too, with nothing of ours in it.
-        Some(dir) if dir.is_dir() => dir,
-        _ => PathBuf::from(DEPENDENCIES).join(id),
+    // Links to it are resolved.
+    let exe = env::current_exe().ok();
+    let prefix = exe.as_deref().and_then(|exe| exe.parent()?.parent());
+    let installed = prefix.map(|prefix| prefix.join("lib/embermark").join(id));
+    match (installed, SOURCES) {
+        (Some(folder), None) => folder,
+        (Some(folder), _) if folder.is_dir() => folder,
+        (_, sources) => Path::new(sources.unwrap_or_default()).join(id),
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) fn availability() -> Availability {
 
 /// Where what was linked comes from.
 pub(super) fn origin() -> Option<Origin> {
-    Some(crate::deps::origin(ID, env!("BERKELEYDB_LINKED").into(), None))
+    let file = option_env!("BERKELEYDB_LINKED");
+    Some(file.map_or(Origin::CompiledIn, |file| crate::deps::origin(ID, file.into(), None)))
 }
 
 /// Opens or makes a database. Without transactions it is what the manual calls the Data Store product:

@@ -14,7 +14,10 @@ pub(super) const VARIABLE: &str = "DUCKDB_LIB_DIR";
 /// The library.
 pub(super) static LIBRARY: Loaded<DuckLib> = Loaded::new(
     NAME,
-    "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
+    crate::deps::got_by(
+        "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
+        "install embermark's package again, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
+    ),
     load,
 );
 

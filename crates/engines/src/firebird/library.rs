@@ -14,8 +14,12 @@ pub(super) const VARIABLE: &str = "FIREBIRD_LIB_DIR";
 /// The library.
 pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
     NAME,
-    "run `make deps`, or set FIREBIRD_LIB_DIR to the folder `lib` of a Firebird 5 that holds \
-     libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+    crate::deps::got_by(
+        "run `make deps`, or set FIREBIRD_LIB_DIR to the folder `lib` of a Firebird 5 that holds \
+         libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+        "install embermark's package again, or set FIREBIRD_LIB_DIR to the folder `lib` of a \
+         Firebird 5 that holds libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+    ),
     load,
 );
 

@@ -23,7 +23,11 @@ pub(super) struct Installation {
 pub(super) fn find() -> Result<Installation, Missing> {
     let mut folders = search_path();
     folders.push(deps::folder(NAME).join("usr/bin"));
-    let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
+    let search = Search {
+        variable: VARIABLE,
+        folders,
+        install: deps::got_by("make servers", "install InfluxDB 1.x").to_owned(),
+    };
     let [influxd] = search.find(["influxd"])?;
     let version = search.version(Command::new(&influxd).arg("version"), number)?;
     if version.starts_with("1.") {

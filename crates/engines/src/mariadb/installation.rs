@@ -31,7 +31,7 @@ pub(super) struct Installation {
 /// Finds the programs: those of the variable, else the release that was fetched, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
     let (mut search, fetched) = (of_system(), fetched());
-    search.install = "make servers".to_owned();
+    search.install = deps::got_by("make servers", "apt-get install mariadb-server-core").to_owned();
     search.folders.splice(..0, VARIABLE.below.iter().map(|below| fetched.join(below)));
     let ([mariadbd], [install_db]) = (search.find([SERVER])?, search.find([INSTALL])?);
     let base = search.named().or_else(|| mariadbd.starts_with(&fetched).then_some(fetched));

@@ -13,7 +13,10 @@ use crate::library::{Loaded, Search};
 /// The library.
 pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
     NAME,
-    "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
+    crate::deps::got_by(
+        "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
+        "apt-get install libmariadb3, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
+    ),
     load,
 );
 

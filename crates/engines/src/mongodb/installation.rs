@@ -29,7 +29,11 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let ours = fs::canonicalize(&ours).unwrap_or(ours);
     let mut folders = search_path();
     folders.push(ours.join("bin"));
-    let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
+    let search = Search {
+        variable: VARIABLE,
+        folders,
+        install: deps::got_by("make servers", "install MongoDB").to_owned(),
+    };
     let [mongod] = search.find(["mongod"])?;
     let is_ours = fs::canonicalize(&mongod).is_ok_and(|mongod| mongod.starts_with(&ours));
     let libraries = is_ours.then(|| ours.join("lib"));

@@ -31,7 +31,10 @@ pub(super) struct Installation {
 
 /// Finds the programs: those of the variable, else the release that was fetched, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let mut search = Search { install: "make servers".to_owned(), ..of_system() };
+    let mut search = Search {
+        install: deps::got_by("make servers", "apt-get install postgresql").to_owned(),
+        ..of_system()
+    };
     // It may be a link to where other users come.
     search.folders.splice(..0, fetched().canonicalize().map(|folder| folder.join("bin")));
     let [initdb, postgres] = search.find(PROGRAMS)?;

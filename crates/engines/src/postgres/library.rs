@@ -8,7 +8,10 @@ use super::api::{Api, SetChunkedRowsMode};
 use crate::Result;
 use crate::library::{Loaded, Search};
 
-const REMEDY: &str = "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so";
+const REMEDY: &str = crate::deps::got_by(
+    "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
+    "apt-get install libpq5, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
+);
 
 /// The library: the one fetched with the server, which has no TLS, before the system's.
 pub(super) static LIBRARY: Loaded<Libpq> =

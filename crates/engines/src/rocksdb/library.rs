@@ -18,7 +18,10 @@ const FILE: &str = "librocksdb.so";
 /// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     super::ID,
-    "run `make deps`, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
+    crate::deps::got_by(
+        "run `make deps`, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
+        "install embermark's package again, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
+    ),
     load,
 );
 

@@ -19,7 +19,8 @@ pub(super) fn client(options: &OpenOptions) -> Result<NodeClient> {
             deps::folder("node-sqlite3").join("node_modules/sqlite3"),
             PathBuf::from(system),
         ],
-        install: "make node-clients".to_owned(),
+        install: deps::got_by("make node-clients", "apt-get install nodejs node-sqlite3")
+            .to_owned(),
     };
     let [package, _] =
         search.find(["package.json", "lib/sqlite3.js"]).map_err(Missing::no_client)?;

@@ -18,7 +18,11 @@ pub(super) const VARIABLE: Variable =
 pub(super) fn find() -> Result<(PathBuf, String), Missing> {
     let mut folders = search_path();
     folders.push(deps::folder(NAME).join("bin"));
-    let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
+    let search = Search {
+        variable: VARIABLE,
+        folders,
+        install: deps::got_by("make servers", "apt-get install valkey-server").to_owned(),
+    };
     let [server] = search.find([SERVER])?;
     let version = search.version(Command::new(&server).arg("--version"), number)?;
     Ok((server, version))

@@ -96,17 +96,19 @@ impl Drop for Owner {
 
 /// This program as another user, whose folder `dir` becomes. What lies below a home perhaps, where
 /// he may not reach it, is copied beside it: the program, and what `make servers` has got for the
-/// engine, which is found in a folder `deps` beside a program.
+/// engine, which is found in `lib/embermark` beside a program's `bin`.
 fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
     let place = dir.parent().unwrap();
     fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
     chown(dir, Some(uid), Some(uid)).unwrap();
-    let program = place.join("program");
+    fs::create_dir(place.join("bin")).unwrap();
+    let program = place.join("bin/program");
     copy_for_anybody(&env::current_exe().unwrap(), &program);
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps").join(engine.0);
     if fetched.exists() {
-        fs::create_dir(place.join("deps")).unwrap();
-        copy_for_anybody(&fetched, &place.join("deps").join(engine.0));
+        let libraries = place.join("lib/embermark");
+        fs::create_dir_all(&libraries).unwrap();
+        copy_for_anybody(&fetched, &libraries.join(engine.0));
     }
     let mut command = Command::new(program);
     command.uid(uid).gid(uid);
