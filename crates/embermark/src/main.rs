@@ -14,8 +14,8 @@ use embermark_engines::registry;
 
 use crate::error::Failure;
 use commands::{
-    advise, compare, completions, data, doctor, durability, engines, init, record, report, run,
-    verify, workloads,
+    advise, compare, completions, data, doctor, durability, engines, fleet, init, record, report,
+    run, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -55,6 +55,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Say which engines fit a need, from results
     Advise(advise::AdviseArgs),
+    /// Run one plan on many devices, over SSH by Ansible
+    Fleet(fleet::FleetArgs),
     /// Print what completes commands and options in a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page of embermark or of one of its commands, in troff
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
+        Command::Fleet(args) => fleet::fleet(args),
         Command::Completions(args) => completions::completions(&args, Cli::command()),
         Command::Man(args) => completions::man(&args, Cli::command()),
         Command::Worker => return embermark_harness::worker_main(),

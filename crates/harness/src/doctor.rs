@@ -10,6 +10,7 @@ use embermark_model::result::Machine;
 use serde::Serialize;
 
 use crate::machine::System;
+use crate::warnings::Warnings;
 use crate::{disk, manifest, throttle};
 
 /// What was found of a device.
@@ -19,6 +20,8 @@ pub struct Findings {
     pub facts: Vec<Fact>,
     /// What would disturb a measurement, each with what to do about it; the gravest first.
     pub warnings: Vec<String>,
+    /// What of it may pass when one waits, in a few words: the work of other programs, heat.
+    pub passing: Vec<String>,
 }
 
 /// A fact in words.
@@ -36,13 +39,13 @@ pub fn look(data: &Path) -> Findings {
     let system = System::here();
     let machine = system.machine(data);
     let disk = storage::disk_below(&system, data, machine.device.as_deref());
-    let mut warnings = manifest::warnings(&machine, data, 0);
+    let Warnings { all: mut warnings, passing } = manifest::warnings(&machine, data, 0);
     warnings.extend(storage::warnings(&machine, disk.as_deref()));
     warnings.extend(clock::warnings(&system));
     warnings.extend(power::warnings(&system));
     let facts = facts(&system, &machine, data, disk.as_deref());
     let facts = facts.into_iter().filter_map(|(name, value)| Some(Fact { name, value: value? }));
-    Findings { facts: facts.collect(), warnings }
+    Findings { facts: facts.collect(), warnings, passing }
 }
 
 fn facts(
@@ -53,7 +56,7 @@ fn facts(
 ) -> [(&'static str, Option<String>); 13] {
     let Machine { file_system, mount_options, governor, .. } = machine;
     [
-        ("device", board(system)),
+        ("device", machine.board.clone()),
         ("cpu", cpu(machine)),
         ("memory", machine.memory_bytes.map(|bytes| memory(bytes, system.swap_used()))),
         ("system", machine.os.clone()),
@@ -67,23 +70,6 @@ fn facts(
         ("power", power::described(system)),
         ("load", machine.load.map(|load| format!("{load} processes, mean of the last minute"))),
     ]
-}
-
-/// The board as its firmware calls it, or that there is none.
-fn board(system: &System) -> Option<String> {
-    let firmware = |name: &str| system.text(Path::new("sys/class/dmi/id").join(name));
-    let board = system.board().or_else(|| {
-        let product = firmware("product_name")?;
-        Some(firmware("sys_vendor").map_or(product.clone(), |vendor| format!("{vendor} {product}")))
-    });
-    let cpuinfo = system.text("proc/cpuinfo").unwrap_or_default();
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
-    let is_virtual = flags.split(' ').any(|flag| flag == "hypervisor");
-    match (board, is_virtual) {
-        (Some(board), true) => Some(format!("{board} (a virtual machine)")),
-        (None, true) => Some("a virtual machine".to_owned()),
-        (board, false) => board,
-    }
 }
 
 fn cpu(machine: &Machine) -> Option<String> {

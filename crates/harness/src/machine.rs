@@ -31,6 +31,7 @@ impl System {
             None => (None, None, None),
         };
         Machine {
+            board: self.model(&cpuinfo),
             cpu: cpu_model(&cpuinfo)
                 // On ARM the board says more than the kernel's name of the core.
                 .or_else(|| self.board()),
@@ -53,6 +54,23 @@ impl System {
     /// The board, as its device tree names it: on ARM and the like.
     pub fn board(&self) -> Option<String> {
         self.text("proc/device-tree/model").map(|model| model.replace('\0', ""))
+    }
+
+    /// The board or the machine as its firmware calls it, and whether it is a virtual one.
+    fn model(&self, cpuinfo: &str) -> Option<String> {
+        let firmware = |name: &str| self.text(Path::new("sys/class/dmi/id").join(name));
+        let board = self.board().or_else(|| {
+            let product = firmware("product_name")?;
+            let vendor = firmware("sys_vendor");
+            Some(vendor.map_or(product.clone(), |vendor| format!("{vendor} {product}")))
+        });
+        let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let is_virtual = flags.split(' ').any(|flag| flag == "hypervisor");
+        match (board, is_virtual) {
+            (Some(board), true) => Some(format!("{board} (a virtual machine)")),
+            (None, true) => Some("a virtual machine".to_owned()),
+            (board, false) => board,
+        }
     }
 
     /// Bytes of swap in use.

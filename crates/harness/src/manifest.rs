@@ -11,7 +11,7 @@ use jiff::{Timestamp, Unit};
 
 use crate::cells::PlannedCell;
 use crate::machine::System;
-use crate::warnings::{self, Conditions};
+use crate::warnings::{self, Conditions, Warnings};
 use crate::{Catalog, HarnessError, background_cpu, disk, engine_library, throttle};
 
 /// Now, RFC 3339, UTC, to the second.
@@ -76,20 +76,22 @@ pub(crate) fn engines(
 }
 
 /// What may disturb a run that begins or goes on now, its databases in `data`, the largest of
-/// which may take `needed` bytes.
-pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Vec<String> {
+/// which may take `needed` bytes; and what of it may pass when one waits.
+pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Warnings {
     let system = System::here();
-    warnings::of(&Conditions {
+    let conditions = Conditions {
         machine,
         data,
         debug: cfg!(debug_assertions),
         background_cpu: background_cpu::now(&system),
         slowed: &throttle::now(&system),
+        passing: &throttle::passing(&system),
         discharging: system.discharging(),
         swap_used: system.swap_used(),
         free: disk::free_bytes(data),
         needed,
-    })
+    };
+    Warnings { all: warnings::of(&conditions), passing: warnings::passing(&conditions) }
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Run<'_> {
     /// run that is gone on with, what the journal lacks.
     pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<(), HarnessError> {
         let needed = needed_bytes(self.plan, &self.journal.head.cells);
-        for warning in manifest::warnings(machine, &self.dirs.data, needed) {
+        for warning in manifest::warnings(machine, &self.dirs.data, needed).all {
             self.warn(warning)?;
         }
         if let Some(says) = cells::never_cold(self.plan, &self.options.catalog)? {

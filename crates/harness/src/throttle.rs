@@ -6,8 +6,12 @@ use crate::machine::{self, System};
 
 /// What slows the CPU down now, each in a few words. Empty where nothing does, or nothing tells.
 pub(crate) fn now(system: &System) -> Vec<String> {
+    clock_limit(system).into_iter().chain(passing(system)).collect()
+}
+
+/// What of that no setting does, and may pass: heat, and a supply that is too weak.
+pub(crate) fn passing(system: &System) -> Vec<String> {
     let mut seen = Vec::new();
-    seen.extend(clock_limit(system));
     seen.extend(system.entries("sys/class/thermal").iter().filter_map(|entry| {
         let name = entry.file_name()?.to_str()?;
         if name.starts_with("thermal_zone") {

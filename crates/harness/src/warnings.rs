@@ -17,6 +17,8 @@ pub(crate) struct Conditions<'a> {
     pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
+    /// What of that may pass.
+    pub passing: &'a [String],
     /// Whether a battery is being drained.
     pub discharging: bool,
     pub swap_used: Option<u64>,
@@ -24,6 +26,26 @@ pub(crate) struct Conditions<'a> {
     pub free: Option<u64>,
     /// What the largest database may take.
     pub needed: u64,
+}
+
+/// What may disturb a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Warnings {
+    /// The gravest first.
+    pub all: Vec<String>,
+    /// In a few words, what of it may be gone in a minute: the work of other programs, heat.
+    pub passing: Vec<String>,
+}
+
+/// What may pass.
+pub(crate) fn passing(conditions: &Conditions<'_>) -> Vec<String> {
+    let background = conditions.background_cpu.into_iter();
+    let background = background.flat_map(|cpu| background_cpu::warnings(cpu, "now"));
+    let in_short = background.map(|warning| match warning.split_once([':', ';']) {
+        Some((seen, _)) => seen.to_owned(),
+        None => warning,
+    });
+    in_short.chain(conditions.passing.iter().cloned()).collect()
 }
 
 /// The warnings, the gravest first.

@@ -163,6 +163,9 @@ pub struct Tool {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
+    /// The board or the machine's model, as its firmware calls it, or that it is a virtual machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
     /// CPU model.
     pub cpu: Option<String>,
     /// CPUs this process may run on.

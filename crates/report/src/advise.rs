@@ -2,6 +2,7 @@
 //! for who says what they need. `docs/advice.md` has the rule.
 
 mod criteria;
+mod devices;
 mod facts;
 mod levels;
 mod pool;
@@ -20,6 +21,7 @@ use embermark_model::{Durability, MemoryLimit};
 use serde::Serialize;
 
 pub(crate) use criteria::example;
+pub use devices::OverDevices;
 pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
 pub use render::{json, markdown, words};

@@ -8,12 +8,15 @@ mod json;
 mod lines;
 pub(crate) mod markdown;
 mod parquet;
+mod several;
 mod statistics;
 
 pub(crate) use csv::written as csv_written;
 pub use parquet::parquet;
+pub use several::{OfDevice, csv_of, parquet_of};
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use embermark_model::choice::{self, UnknownName};
@@ -82,13 +85,28 @@ pub fn render(
     match format {
         Format::Table => Ok(document::terminal(&document::report(file, options), options)),
         Format::Json => json::render(file, options),
-        Format::Csv => csv::render(file, options.durability),
+        Format::Csv => csv::render(&device(options, file), file, options.durability),
         Format::Markdown => {
             let options = Options { intervals: true, ..*options };
             Ok(document::markdown(&document::report(file, &options)))
         }
         Format::Parquet => Err(ReportError::NoText),
     }
+}
+
+/// The name of the device that a result is of, where it is shown alone: its path's.
+fn device(options: &Options<'_>, file: &ResultFile) -> String {
+    options.path.map_or_else(|| file.manifest.run_id.clone(), label)
+}
+
+/// A name for a result by its path: the file's, or its folder's where the file is called `result`.
+pub fn label(path: &Path) -> String {
+    let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let folder = || {
+        let parent = std::path::absolute(path).ok()?;
+        Some(parent.parent()?.file_name()?.to_string_lossy().into_owned())
+    };
+    stem.filter(|stem| stem != "result").or_else(folder).unwrap_or_else(|| "result".into())
 }
 
 #[cfg(test)]

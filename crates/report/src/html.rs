@@ -15,10 +15,12 @@ use std::path::Path;
 use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
 
+use crate::fleet::Fleet;
 use crate::scaling::Explanations;
 use crate::shown::Record;
 use crate::{ReportError, notes};
 
+use data::AdviceData;
 use durability::DurabilityData;
 
 pub use data::{Page, PhaseFacts, WorkloadFacts};
@@ -100,6 +102,27 @@ pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
     Page {
         face: notes::secret(&secret),
         durability: Some(DurabilityData::of_run(run)),
+        ..gather::gather(&[], PageOptions::default())
+    }
+}
+
+/// The page for many devices.
+///
+/// # Errors
+/// When this build has no page.
+pub fn fleet_page(fleet: Fleet) -> Result<String, ReportError> {
+    let data = fleet_data(fleet);
+    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+}
+
+/// What that page is given.
+pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
+    let tables = fleet.take_advice();
+    let advice = AdviceData { of: None, tables };
+    Page {
+        advice: Some(advice).into_iter().filter(AdviceData::ranks).collect(),
+        face: notes::face_of(&fleet.unpublishable()),
+        fleet: Some(fleet),
         ..gather::gather(&[], PageOptions::default())
     }
 }

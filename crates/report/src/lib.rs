@@ -10,6 +10,7 @@ mod document;
 pub mod drift;
 mod error;
 mod export;
+pub mod fleet;
 pub mod format;
 mod grid;
 pub mod html;
@@ -28,7 +29,7 @@ pub mod text;
 use std::path::Path;
 
 pub use error::ReportError;
-pub use export::{Format, parquet, render};
+pub use export::{Format, OfDevice, csv_of, label, parquet, parquet_of, render};
 pub use load::{load, load_durability};
 pub use overview::{Files, overview};
 pub use table::wrapped;

@@ -2,7 +2,7 @@
 //! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
 
 mod legend;
-mod means;
+pub(crate) mod means;
 mod naming;
 mod shortfalls;
 mod strengths;

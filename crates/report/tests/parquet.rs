@@ -17,7 +17,7 @@ fn fixture() -> ResultFile {
 
 fn written(file: &ResultFile) -> Vec<Row> {
     let out = tempfile::tempfile().unwrap();
-    parquet(file, Default::default(), out.try_clone().unwrap()).unwrap();
+    parquet("roof", file, Default::default(), out.try_clone().unwrap()).unwrap();
     let reader = SerializedFileReader::new(out).unwrap();
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }

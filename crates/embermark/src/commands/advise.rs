@@ -7,20 +7,26 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, MemoryLimit, Scale};
-use embermark_report::advise::{self, LicenceClass, Needs, Weight};
+use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevices, Weight};
 use embermark_report::shown::{self, Record};
-use embermark_report::{Format, compare, load};
+use embermark_report::{Format, OfDevice, compare, load};
 
 use super::output;
+use super::report::{of_paths, results_below};
 use crate::error::Failure;
 use crate::plan::{bytes, memory_limits};
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
 pub struct AdviseArgs {
-    /// Result files of one machine, as `embermark run` writes them
+    /// Result files of one machine, as `embermark run` writes them; with --devices of many, and patterns
+    /// such as 'fleet/results/*/*/result.json'
     #[arg(required = true)]
     results: Vec<PathBuf>,
+
+    /// Each result is of another device: an engine's figure is the worst of any of them
+    #[arg(long, conflicts_with_all = ["rows", "memory_limit", "force"])]
+    devices: bool,
 
     /// What an engine must have
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -94,20 +100,8 @@ enum Licence {
 pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
-    let results = args.results.iter().map(|path| load(path));
-    let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
-    if args.publishable {
-        results = results.into_iter().map(ResultFile::publishable).collect();
-    }
-    if !args.force {
-        alike(&args.results, &results)?;
-    }
     let rows = args.rows.map(rows).transpose()?;
-    let limits = memory_limits(&args.memory_limit, None)?;
-    measured(&limits, &results)?;
-    let files: Vec<&ResultFile> = results.iter().collect();
-    let mut tables = advise::tables(&files, rows, &limits);
-    shown::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
+    let tables = if args.devices { over_devices(&args)? } else { of_one_machine(&args, rows)? };
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
         let criteria = tables.tables.first().into_iter().flat_map(|table| &table.criteria);
@@ -134,6 +128,34 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         }
     };
     output::print(&text)
+}
+
+/// What advice is drawn from, of results of one machine.
+fn of_one_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
+    let results = args.results.iter().map(|path| load(path));
+    let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    if args.publishable {
+        results = results.into_iter().map(ResultFile::publishable).collect();
+    }
+    if !args.force {
+        alike(&args.results, &results)?;
+    }
+    let limits = memory_limits(&args.memory_limit, None)?;
+    measured(&limits, &results)?;
+    let files: Vec<&ResultFile> = results.iter().collect();
+    let mut tables = advise::tables(&files, rows, &limits);
+    shown::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
+    Ok(tables)
+}
+
+/// The same of a device each, one after the other.
+fn over_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
+    let mut over = OverDevices::default();
+    for OfDevice { device, path } in of_paths(&results_below(&args.results)?) {
+        let result = load(&path).map_err(Failure::usage)?;
+        over.add(&device, &if args.publishable { result.publishable() } else { result });
+    }
+    Ok(over.tables())
 }
 
 /// Refuses results that were not measured alike. Other cells are what one gives several for.

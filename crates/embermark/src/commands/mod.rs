@@ -7,6 +7,7 @@ pub mod data;
 pub mod doctor;
 pub mod durability;
 pub mod engines;
+pub mod fleet;
 pub mod init;
 mod measure;
 mod output;

@@ -1,7 +1,8 @@
 //! `embermark report`.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +14,8 @@ use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
 use embermark_report::shown::Record;
 use embermark_report::{
-    Beside, Files, Format, Options, load, load_durability, overview, parquet, render, reproduction,
+    Beside, Files, Format, OfDevice, Options, ReportError, csv_of, label, load, load_durability,
+    overview, parquet, parquet_of, render, reproduction,
 };
 use embermark_workloads::WORKLOADS;
 
@@ -24,8 +26,9 @@ use crate::error::Failure;
 /// The arguments of `embermark report`.
 #[derive(Args)]
 pub struct ReportArgs {
-    /// Result files, as `embermark run` writes them; several go into one HTML page. With
-    /// --reproduction folders too, of which every result below is taken
+    /// Result files, as `embermark run` writes them, folders of which every result below is taken, and
+    /// patterns such as 'results/**/*.json'. Several go into one HTML page, or with -o and --format csv or
+    /// parquet into one table, for which no more than one of them is in memory
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
@@ -96,25 +99,24 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         return reproduced(&args);
     }
     let page = args.out.as_deref().filter(|out| is_page(out));
-    if page.is_none() && args.results.len() > 1 {
-        return Err(Failure::usage(
-            "several results are shown in one page alone: name it with -o report.html",
-        ));
+    let paths = results_below(&args.results)?;
+    if page.is_none() && paths.len() > 1 {
+        return table_of_all(&args, &paths, format);
     }
-    let results = args.results.iter().map(|path| load(path));
+    let results = paths.iter().map(|path| load(path));
     let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     let results: Vec<ResultFile> =
         results.into_iter().map(|result| args.show.allowed(result)).collect();
     let known = Known::with(args.show.own(&args.durability)?);
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
-            args.results.iter().map(PathBuf::as_path).zip(&results).collect();
+            paths.iter().map(PathBuf::as_path).zip(&results).collect();
         page::write(&named, page, &known)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // One result is required, and several have been refused.
-    let (Some(path), Some(result)) = (args.results.first(), results.first()) else {
-        return Err(Failure::usage("give a result file"));
+    // There is one: several have been shown.
+    let (Some(path), Some(result)) = (paths.first(), results.first()) else {
+        return Err(Failure::usage("there is no result there: give a result file"));
     };
     let Some(out) = args.out else {
         let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
@@ -125,12 +127,65 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let format = format.unwrap_or(Format::Table);
     let mut file = File::create(&out).map_err(Failure::unwritable(&out))?;
     if format == Format::Parquet {
-        parquet(result, &known.durability, file).map_err(Failure::unwritable(&out))?;
+        let device = embermark_report::label(path);
+        parquet(&device, result, &known.durability, file).map_err(Failure::unwritable(&out))?;
     } else {
         let text = args.show.text(&known, result, format, path, output::width())?;
         file.write_all(text.as_bytes()).map_err(Failure::unwritable(&out))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes every run of several results into one table.
+fn table_of_all(
+    args: &ReportArgs,
+    paths: &[PathBuf],
+    format: Option<Format>,
+) -> Result<ExitCode, Failure> {
+    let (Some(out), Some(format @ (Format::Csv | Format::Parquet))) = (&args.out, format) else {
+        return Err(Failure::usage(format!(
+            "{} results go into one page, with -o report.html, or into one table of all runs, with \
+             --format csv or parquet and -o FILE; `embermark fleet report` compares many devices",
+            paths.len()
+        )));
+    };
+    let known = Known::with(args.show.own(&args.durability)?);
+    let read = |path: &Path| load(path).map(|result| args.show.allowed(result));
+    write_runs(&of_paths(paths), read, &known.durability, format, out)
+}
+
+/// Writes every run of these results into `out`, as CSV or Parquet.
+pub fn write_runs(
+    all: &[OfDevice],
+    read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
+    durability: &Record,
+    format: Format,
+    out: &Path,
+) -> Result<ExitCode, Failure> {
+    let file = BufWriter::new(File::create(out).map_err(Failure::unwritable(out))?);
+    let written = match format {
+        Format::Parquet => parquet_of(all, read, durability, file),
+        _ => csv_of(all, read, durability, file),
+    };
+    written.map_err(Failure::runtime)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Each result with a name that no other one has: its own, or where others have that too its whole path.
+pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
+    let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
+    let mut times: HashMap<&str, u32> = HashMap::new();
+    for label in &labels {
+        *times.entry(label).or_default() += 1;
+    }
+    let named = paths.iter().zip(&labels).map(|(path, label)| {
+        let device = match times[label.as_str()] {
+            1 => label.clone(),
+            _ => path.display().to_string(),
+        };
+        OfDevice { device, path: path.clone() }
+    });
+    named.collect()
 }
 
 /// Writes or prints what the results say of the published comparisons.
@@ -155,10 +210,14 @@ fn reproduced(args: &ReportArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The files that are named, and every result below the folders that are.
-fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+/// The files that are named, those that a pattern names, and every result below the folders that are.
+pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    let mut left: Vec<PathBuf> = named.iter().rev().cloned().collect();
+    let mut left: Vec<PathBuf> = Vec::new();
+    for path in named {
+        left.extend(matching(path)?);
+    }
+    left.reverse();
     while let Some(path) = left.pop() {
         if !path.is_dir() {
             files.push(path);
@@ -178,6 +237,22 @@ fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         left.extend(below);
     }
     Ok(files)
+}
+
+/// What a pattern names; a path that is there, or has nothing of a pattern, names itself.
+fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = path.to_string_lossy();
+    if path.exists() || !text.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let found = glob::glob(&text);
+    let found =
+        found.map_err(|error| Failure::usage(format!("'{text}' is no pattern: {error}")))?;
+    let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    if found.is_empty() {
+        return Err(Failure::usage(format!("no file is named by '{text}'")));
+    }
+    Ok(found)
 }
 
 /// What this build knows of workloads and engines, beside what a result says.

@@ -147,7 +147,7 @@ fn a_supply_says_what_it_is_and_the_firmware_what_it_has_seen() {
 
 #[test]
 fn a_board_is_named_by_its_firmware_and_a_virtual_machine_is_one() {
-    let board = |files: &[(&str, &str)]| board(&Tree::of(files).system());
+    let board = |files: &[(&str, &str)]| Tree::of(files).system().machine(Path::new("/")).board;
     let pi = ("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0");
     assert_eq!(board(&[pi]).as_deref(), Some("Raspberry Pi 4 Model B Rev 1.4"));
     let product = [

@@ -20,6 +20,7 @@ fn conditions(machine: &Machine) -> Conditions<'_> {
             total_cpu_ns: 1_000_000_000,
         }),
         slowed: &[],
+        passing: &[],
         discharging: false,
         swap_used: Some(0),
         free: Some(1_000_000_000),
@@ -72,4 +73,26 @@ fn each_trouble_is_named_with_what_was_seen_and_what_to_do() {
     for (warning, (seen, remedy)) in warnings.iter().zip(expected) {
         assert!(warning.contains(seen) && warning.contains(remedy), "{warning}");
     }
+}
+
+#[test]
+fn work_of_others_and_heat_may_pass_and_a_setting_does_not() {
+    let machine = calm();
+    assert_eq!(passing(&conditions(&machine)), Vec::<String>::new());
+    let busy =
+        BackgroundCpu { cpu_ns: 900_000_000, stolen_ns: 90_000_000, total_cpu_ns: 1_000_000_000 };
+    let (hot, limited) = (["cpu at 85 °C".to_owned()], "its clock is limited".to_owned());
+    let slowed = [limited, hot[0].clone()];
+    let conditions = Conditions {
+        background_cpu: Some(busy),
+        slowed: &slowed,
+        passing: &hot,
+        ..conditions(&machine)
+    };
+    let expected = [
+        "other programs took 90 % of the machine's CPUs now",
+        "the host of this virtual machine took 9 % of its CPUs now",
+        "cpu at 85 °C",
+    ];
+    assert_eq!(passing(&conditions), expected);
 }

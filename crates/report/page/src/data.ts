@@ -30,6 +30,39 @@ export interface Page {
   advice: Advisable[];
   /** What was tried of durability; absent where no tier of what is shown promises anything. */
   durability?: Durability;
+  /** Many devices side by side; such a page has nothing else. */
+  fleet?: Fleet;
+}
+
+/** `crates/report/src/fleet.rs`. */
+export interface Fleet {
+  devices: Device[];
+  engines: { id: string; versions: string[]; reference: boolean; unpublishable: boolean }[];
+  lines: { workload: string; extent: string; tier: Tier }[];
+  boxes: Standing[];
+}
+
+export interface Device {
+  name: string;
+  model: string;
+  machine: string;
+  warnings: string[];
+  /** Why there is no result. */
+  lacks?: string;
+}
+
+/** How an engine stands in one line on one device: places in the lists of the fleet. */
+export interface Standing {
+  device: number;
+  line: number;
+  engine: number;
+  /** To the device's own fastest engine. */
+  ratio?: number;
+  ns?: number;
+  whole: boolean;
+  best: boolean;
+  /** In place of a ratio. */
+  says?: string;
 }
 
 export type Experiment = "kill" | "power-cut";

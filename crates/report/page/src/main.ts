@@ -8,6 +8,7 @@ import { open } from "./details";
 import { byId, h } from "./dom";
 import { durability } from "./durability";
 import { filters } from "./filters";
+import { fleet } from "./fleet";
 import { legend, map } from "./map";
 import { method } from "./method";
 import { published } from "./published";
@@ -28,19 +29,33 @@ function main(): void {
     durability(byId("durability-body"), page.durability);
     show("durability");
   }
-  if (page.results.length === 0) alone(page);
+  if (page.fleet) {
+    alone("fleet", "embermark fleet", "To the devices");
+    fleet(byId("fleet-body"), page.fleet);
+    if (page.advice.length > 0) {
+      choose(byId("choose-body"), page.advice);
+      byId("choose").hidden = false;
+      byId("choose").querySelector("h2")?.replaceChildren("Which one for all of them");
+      byId("choose").querySelector("p")?.append(" Of many devices each figure is the worst of any of them.");
+    }
+  } else if (page.results.length === 0) ofDurability(page);
   else measured(page);
 }
 
-/** A page of what was tried of durability and nothing else. */
-function alone(page: Page): void {
-  for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = section.id !== "durability";
+/** Leaves one section of the page. */
+function alone(id: string, title: string, skipTo: string): void {
+  for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = section.id !== id;
   for (const link of document.querySelectorAll<HTMLElement>("nav a")) link.hidden = true;
   const skip = document.querySelector(".skip");
-  skip?.setAttribute("href", "#durability");
-  if (skip) skip.textContent = "To the findings";
-  document.title = "embermark durability";
-  document.querySelector("h1")?.replaceChildren("embermark durability");
+  skip?.setAttribute("href", `#${id}`);
+  if (skip) skip.textContent = skipTo;
+  document.title = title;
+  document.querySelector("h1")?.replaceChildren(title);
+}
+
+/** A page of what was tried of durability and nothing else. */
+function ofDurability(page: Page): void {
+  alone("durability", "embermark durability", "To the findings");
   const [first] = page.durability?.notes ?? [];
   byId("about").textContent = first ? `${first.about} · ${first.says}` : "";
 }

@@ -20,6 +20,9 @@ export const golden = (): Page => JSON.parse(readFileSync("tests/fixtures/page.j
 /** What the program writes for a run of `embermark durability`: `crates/report/tests/durability.rs` keeps it current. */
 export const tried = (): Page => JSON.parse(readFileSync("tests/fixtures/durability.json", "utf8")) as Page;
 
+/** What the program writes for many devices: `crates/report/tests/fleet.rs` keeps it current. */
+export const many = (): Page => JSON.parse(readFileSync("tests/fixtures/fleet.json", "utf8")) as Page;
+
 /** A table as the advice gives it. */
 export const advice = (): AdviceTable => JSON.parse(readFileSync("tests/fixtures/advice.json", "utf8")) as AdviceTable;
 

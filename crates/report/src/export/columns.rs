@@ -19,6 +19,26 @@ pub(super) struct Column {
     pub get: Get,
 }
 
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Flag,
+    Whole,
+    Real,
+}
+
+impl Get {
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Text(_) => Kind::Text,
+            Self::Flag(_) => Kind::Flag,
+            Self::Whole(_) => Kind::Whole,
+            Self::Real(_) => Kind::Real,
+        }
+    }
+}
+
 type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
 
 /// A value of one type; none where something was not measured, or the line is not about it.
@@ -68,8 +88,37 @@ const LATENCY: [(&str, Figure<Latency>); 8] = [
     ("max_ns", |latency| Some(latency.max)),
 ];
 
-/// Every column for a result.
-pub(super) fn of(file: &ResultFile, durability: &Record) -> Vec<Column> {
+/// The columns of several results, by name and kind: those of the first, then what others have besides.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Header(Vec<(String, Kind)>);
+
+impl Header {
+    /// Adds what these columns have besides.
+    pub fn add(&mut self, columns: &[Column]) {
+        for column in columns {
+            if !self.0.iter().any(|(name, _)| *name == column.name) {
+                self.0.push((column.name.clone(), column.get.kind()));
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(String, Kind)> {
+        self.0.iter()
+    }
+
+    /// Each of them as one result has it, if it does.
+    pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
+        let of = |(name, kind): &(String, Kind)| {
+            let own = columns.iter().find(|column| column.name == *name)?;
+            // A name that means something else there is not this column.
+            (own.get.kind() == *kind).then_some(&own.get)
+        };
+        self.0.iter().map(of).collect()
+    }
+}
+
+/// Every column for a result, of the device of that name.
+pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
     columns.extend(shared());
@@ -78,6 +127,9 @@ pub(super) fn of(file: &ResultFile, durability: &Record) -> Vec<Column> {
     columns.extend(super::explained::columns());
     columns.push(durability_shown(shown::of(file, durability)));
     columns.extend(beside());
+    let device = plain(device);
+    columns.push(word("device", move |_| Some(device.clone())));
+    columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
     columns
 }
 

@@ -1,31 +1,61 @@
 //! The runs as CSV. What was not measured is empty.
 
+use std::io::Write;
+
 use ::csv::Writer;
 use embermark_model::result::ResultFile;
 
-use super::columns::{self, Get};
-use super::{lines, statistics};
+use super::columns::{Get, Header};
+use super::lines::Line;
+use super::several::{self, Rows};
+use crate::ReportError;
 use crate::shown::Record;
-use crate::{ReportError, summary};
+
+/// Rows of CSV.
+pub(super) struct Csv<W: Write>(Writer<W>);
+
+impl<W: Write> Csv<W> {
+    /// Writes the header.
+    pub fn new(header: &Header, out: W) -> Result<Self, ReportError> {
+        let mut writer = Writer::from_writer(out);
+        writer.write_record(header.iter().map(|(name, _)| name))?;
+        Ok(Self(writer))
+    }
+}
+
+impl<W: Write> Rows for Csv<W> {
+    fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError> {
+        for line in rows {
+            let value = |get: &Option<&Get>| match get {
+                Some(Get::Text(get)) => get(line),
+                Some(Get::Flag(get)) => get(line).map(|flag| flag.to_string()),
+                Some(Get::Whole(get)) => get(line).map(|number| number.to_string()),
+                Some(Get::Real(get)) => get(line).map(|number| number.to_string()),
+                None => None,
+            };
+            self.0.write_record(columns.iter().map(|get| value(get).unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<(), ReportError> {
+        Ok(self.0.flush().map_err(::csv::Error::from)?)
+    }
+}
 
 /// # Errors
 /// When the CSV writer fails, which it does not on memory.
-pub(super) fn render(file: &ResultFile, durability: &Record) -> Result<String, ReportError> {
-    let comparison = summary::compare(file, &[]);
-    let statistics = statistics::of(&comparison);
-    let columns = columns::of(file, durability);
-    let header = columns.iter().map(|column| column.name.clone()).collect();
-    let lines = lines::of(file, &statistics);
-    let record = |line: &lines::Line<'_>| {
-        let value = |get: &Get| match get {
-            Get::Text(get) => get(line),
-            Get::Flag(get) => get(line).map(|flag| flag.to_string()),
-            Get::Whole(get) => get(line).map(|number| number.to_string()),
-            Get::Real(get) => get(line).map(|number| number.to_string()),
-        };
-        columns.iter().map(|column| value(&column.get).unwrap_or_default()).collect()
-    };
-    written([header].into_iter().chain(lines.iter().map(record)))
+pub(super) fn render(
+    device: &str,
+    file: &ResultFile,
+    durability: &Record,
+) -> Result<String, ReportError> {
+    let header = several::header_of(device, file, durability);
+    let mut bytes = Vec::new();
+    let mut csv = Csv::new(&header, &mut bytes)?;
+    several::add(&mut csv, &header, device, file, durability, |_| true)?;
+    csv.end()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Records as a text.

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::durability::DurabilityData;
 use crate::advise::AdviceTables;
+use crate::fleet::Fleet;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
 use crate::scaling::Scaling;
@@ -58,6 +59,9 @@ pub struct Page<'a> {
     /// What was tried of durability; absent where no tier of what is shown promises anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<DurabilityData>,
+    /// Many devices side by side; such a page has nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
     /// What advice is drawn from: one table for all results that were measured alike, else one each.
     pub advice: Vec<AdviceData>,
 }
@@ -70,6 +74,14 @@ pub struct AdviceData {
     /// A table for each scale, and what turns between them.
     #[serde(flatten)]
     pub tables: AdviceTables,
+}
+
+impl AdviceData {
+    /// Whether anything was measured that advice can rank by.
+    pub(super) fn ranks(&self) -> bool {
+        let mut engines = self.tables.tables.iter().flat_map(|table| &table.engines);
+        engines.any(|one| !one.ratios.is_empty())
+    }
 }
 
 /// One result file.

@@ -1,12 +1,11 @@
 //! From result files to the page's data.
 
-use std::path::Path;
-
 use embermark_model::result::ResultFile;
 
 use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
 use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
+use crate::export::label;
 use crate::notes::{self, Note, Section, note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
@@ -35,6 +34,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         published: Vec::new(),
         costs: Vec::new(),
         durability: None,
+        fleet: None,
         advice: advice(sources, &labels, options.durability),
     };
     for source in sources {
@@ -86,25 +86,14 @@ fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<Adv
         shown::mark_advice(&mut tables, &files, record);
         AdviceData { of, tables }
     });
-    let measured = |data: &AdviceData| {
-        let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
-        engines.into_iter().any(|one| !one.ratios.is_empty())
-    };
-    tables.filter(measured).collect()
+    tables.filter(AdviceData::ranks).collect()
 }
 
 /// A name for each result: its file's, or its folder's where the file is called `result`, and the
 /// time of the run where that is not enough.
 fn labels(sources: &[Source<'_>]) -> Vec<String> {
-    let name = |path: &Path| {
-        let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned());
-        let folder = || {
-            let parent = std::path::absolute(path).ok()?;
-            Some(parent.parent()?.file_name()?.to_string_lossy().into_owned())
-        };
-        stem.filter(|stem| stem != "result").or_else(folder).unwrap_or_else(|| "result".into())
-    };
-    let names: Vec<String> = sources.iter().map(|source| text::plain(&name(source.path))).collect();
+    let names: Vec<String> =
+        sources.iter().map(|source| text::plain(&label(source.path))).collect();
     let alone = |label: &String| names.iter().filter(|other| *other == label).count() == 1;
     let with_time = |(label, source): (&String, &Source<'_>)| match alone(label) {
         true => label.clone(),

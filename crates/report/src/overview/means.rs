@@ -8,7 +8,7 @@ use crate::statistics::{geometric_mean, includes_one, mean_ratio_interval};
 use crate::summary::{Entry, Group, Row, Shortfall};
 
 /// One workload at one scale in one tier.
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// What is compared.
     pub group: &'a Group<'a>,
     /// The rows of its table that the means are over.
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
 }
 
 /// One phase in one variant.
-pub(super) struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub row: &'a Row<'a>,
     /// Each engine's time over that of the fastest one that competes, in the order of the group's
     /// engines; absent where it did not answer, or its cell did not end well.
@@ -27,7 +27,7 @@ pub(super) struct Step<'a> {
 
 /// How one engine stands in one workload.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Standing<'a> {
+pub(crate) enum Standing<'a> {
     /// It has a mean.
     Mean(Mean),
     /// It lost samples or missed reads of the machine, or did not achieve its rate.
@@ -44,7 +44,7 @@ pub(super) enum Standing<'a> {
 
 /// A geometric mean of ratios.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mean {
+pub(crate) struct Mean {
     pub ratio: f64,
     /// Phases it is over.
     pub answered: usize,
@@ -58,7 +58,7 @@ pub(super) struct Mean {
 }
 
 /// Every workload's line, in the order of `groups`.
-pub(super) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
+pub(crate) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
     groups.iter().map(|group| line(file, group)).collect()
 }
 

@@ -1,0 +1,206 @@
+//! `embermark fleet`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use embermark_fleet::{FleetError, Reported, RunOptions};
+use embermark_report::fleet::Fleet;
+use embermark_report::shown::Record;
+use embermark_report::{Format, OfDevice, html, load};
+
+use super::report::{of_paths, results_below, write_runs};
+use crate::error::Failure;
+use crate::plan::PlanArgs;
+
+/// The arguments of `embermark fleet`.
+#[derive(Args)]
+pub struct FleetArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Write a new fleet: an inventory of devices and a plan, to be edited, and what Ansible plays
+    Init(InitArgs),
+    /// Have every device run the plan that has no result of it yet, and fetch the results
+    Run(RunArgs),
+    /// One page of all devices, or one table of all runs
+    Report(ReportArgs),
+}
+
+#[derive(Args)]
+struct InitArgs {
+    /// The fleet's folder, empty or not there yet
+    #[arg(default_value = "fleet")]
+    folder: PathBuf,
+    /// Copy the packages for devices from this folder: embermark-VERSION-linux-ARCHITECTURE.tar.zst, as
+    /// `make dist` makes them
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// The fleet's folder
+    #[arg(default_value = "fleet")]
+    folder: PathBuf,
+    /// Only the devices of this pattern, as Ansible has it: roof,kitchen or a group or '*.example'
+    #[arg(long, value_name = "PATTERN")]
+    limit: Option<String>,
+    /// Seconds between two looks at the devices
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    look_every: u64,
+    /// A variable of the role (roles/embermark/defaults/main.yml), such as embermark_space_mb=500. Once
+    /// for each
+    #[arg(short = 'V', long = "variable", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+}
+
+#[derive(Args)]
+struct ReportArgs {
+    /// The fleet's folder; or result files and folders of them, or patterns such as 'results/**/*.json', of
+    /// devices that no fleet reached
+    #[arg(default_value = "fleet", value_name = "FOLDER|FILE")]
+    of: Vec<PathBuf>,
+    /// The file to write: a page (.html), or every run as .csv or .parquet, each with its device [default:
+    /// fleet.html in the fleet's folder, or here]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Leave out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
+}
+
+/// One plan on many devices.
+pub fn fleet(args: FleetArgs) -> Result<ExitCode, Failure> {
+    match args.what {
+        What::Init(args) => init(&args),
+        What::Run(args) => run(args),
+        What::Report(args) => report(&args),
+    }
+}
+
+fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let fleet = match &args.of[..] {
+        [folder] if folder.join("plan/plan.toml").is_file() => Some(folder),
+        _ => None,
+    };
+    let (devices, lacking) = match fleet {
+        Some(folder) => of_fleet(folder)?,
+        None => (of_paths(&results_below(&args.of)?), Vec::new()),
+    };
+    if devices.is_empty() && lacking.is_empty() {
+        return Err(Failure::usage("no device has a result yet: embermark fleet run"));
+    }
+    let default = || fleet.map_or_else(PathBuf::new, PathBuf::clone).join("fleet.html");
+    let out = args.out.clone().unwrap_or_else(default);
+    let read = |path: &Path| {
+        load(path).map(|result| if args.publishable { result.publishable() } else { result })
+    };
+    let end = out.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if !matches!(end.as_str(), "html" | "csv" | "parquet") {
+        return Err(Failure::usage(format!(
+            "{}: the file's name says what it is to be: .html, .csv or .parquet",
+            out.display()
+        )));
+    }
+    let record = Record::with(Vec::new());
+    match end.as_str() {
+        "csv" => write_runs(&devices, read, &record, Format::Csv, &out)?,
+        "parquet" => write_runs(&devices, read, &record, Format::Parquet, &out)?,
+        _ => {
+            let mut fleet = Fleet::default();
+            for OfDevice { device, path } in &devices {
+                fleet.add(device, &read(path).map_err(Failure::usage)?);
+            }
+            for one in &lacking {
+                fleet.lacks(&one.device, &one.outcome.to_string());
+            }
+            let page = html::fleet_page(fleet).map_err(Failure::runtime)?;
+            std::fs::write(&out, page).map_err(Failure::unwritable(&out))?;
+            ExitCode::SUCCESS
+        }
+    };
+    eprintln!(
+        "{} of {} devices in {}",
+        devices.len(),
+        devices.len() + lacking.len(),
+        out.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The devices of a fleet with a result, and those without.
+fn of_fleet(fleet: &Path) -> Result<(Vec<OfDevice>, Vec<Reported>), Failure> {
+    let measured = embermark_fleet::measured(fleet)?;
+    let last = embermark_fleet::last(fleet)?;
+    let told = last.into_iter().flat_map(|last| last.devices);
+    let lacking = told.filter(|one| measured.iter().all(|has| has.device != one.device)).collect();
+    let devices = measured.into_iter();
+    let devices = devices.map(|one| OfDevice { device: one.device, path: one.result }).collect();
+    Ok((devices, lacking))
+}
+
+impl From<FleetError> for Failure {
+    fn from(error: FleetError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::runtime(error) }
+    }
+}
+
+fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
+    let packages = embermark_fleet::init(&args.folder, args.packages.as_deref())?;
+    let folder = args.folder.display();
+    eprintln!(
+        "wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in"
+    );
+    eprintln!("{folder}/plan/plan.toml, then: embermark fleet run {folder}");
+    if packages == 0 {
+        eprintln!(
+            "before that copy the packages for the devices' architectures, as `make dist` makes them, \
+             into {folder}/packages"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(args: RunArgs) -> Result<ExitCode, Failure> {
+    makes_sense(&args.folder)?;
+    let options = RunOptions {
+        limit: args.limit,
+        look_every: Duration::from_secs(args.look_every),
+        variables: args.variables,
+    };
+    let last = embermark_fleet::run(&args.folder, &options, |device, says| {
+        eprintln!("{device}: {says}");
+    })?;
+    let width = last.devices.iter().map(|one| one.device.len()).max().unwrap_or_default();
+    eprintln!();
+    for one in &last.devices {
+        eprintln!("{:<width$}  {}", one.device, one.outcome);
+    }
+    let here = last.devices.iter().filter(|one| one.outcome.has_result()).count();
+    let of = last.devices.len();
+    let folder = args.folder.display();
+    eprintln!("\n{here} of {of} devices have a result of plan {}", last.plan);
+    if here < of {
+        eprintln!("the others: embermark fleet run {folder}, which repeats nothing that is done");
+    }
+    let well = last.devices.iter().all(|one| one.outcome.is_well());
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Reads the plan before any device does.
+fn makes_sense(fleet: &Path) -> Result<(), Failure> {
+    let folder = fleet.join("plan");
+    let plan = PlanArgs::read(&folder.join("plan.toml"))?;
+    let here = env::current_dir().map_err(Failure::runtime)?;
+    // What it names lies there.
+    env::set_current_dir(&folder).map_err(Failure::runtime)?;
+    let plan = plan.plan();
+    env::set_current_dir(here).map_err(Failure::runtime)?;
+    plan.map(drop)
+}

@@ -1,0 +1,123 @@
+//! Ansible's programs.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, thread};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::event::Event;
+use crate::files::PLAYBOOK;
+use crate::{FleetError, Result};
+
+/// Ansible, as it is found in PATH, for the fleet in a folder.
+pub(crate) struct Ansible<'a> {
+    fleet: &'a Path,
+    playbook: PathBuf,
+    inventory: PathBuf,
+}
+
+impl<'a> Ansible<'a> {
+    /// Finds its programs.
+    pub fn of(fleet: &'a Path) -> Result<Self> {
+        let (playbook, inventory) = (found("ansible-playbook")?, found("ansible")?);
+        Ok(Self { fleet, playbook, inventory })
+    }
+
+    /// The devices of the inventory that a pattern names; all where there is none.
+    pub fn devices(&self, limit: Option<&str>) -> Result<Vec<String>> {
+        let mut command = self.command(&self.inventory);
+        command.args(["all", "--list-hosts"]).args(limit.map(|limit| format!("--limit={limit}")));
+        let said = command.output().map_err(started)?;
+        if !said.status.success() {
+            return Err(FleetError::Ansible(last_lines(&String::from_utf8_lossy(&said.stderr))));
+        }
+        let out = String::from_utf8_lossy(&said.stdout);
+        // The first line says how many.
+        Ok(out.lines().skip(1).map(|line| line.trim().to_owned()).collect())
+    }
+
+    /// Plays the fleet's playbook on these devices, with these variables, of its tasks those that only look
+    /// where `look` is set, and hands on what happens as it happens.
+    pub fn play(
+        &self,
+        devices: &[&str],
+        variables: &[String],
+        look: bool,
+        mut heard: impl FnMut(Event),
+    ) -> Result<()> {
+        let mut command = self.command(&self.playbook);
+        command.env("ANSIBLE_STDOUT_CALLBACK", "embermark_events");
+        command.arg(PLAYBOOK).arg("--limit").arg(devices.join(","));
+        command.args(look.then_some("--tags=watch"));
+        for variable in variables {
+            command.args(["--extra-vars", variable]);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut playing = Playing(command.spawn().map_err(started)?);
+        let errors = playing.0.stderr.take().map(|mut errors| {
+            thread::spawn(move || {
+                let mut text = Vec::new();
+                // What could be read is told.
+                let _ = errors.read_to_end(&mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            })
+        });
+        let mut nothing = true;
+        for line in playing.0.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines())
+        {
+            if let Ok(event) = serde_json::from_str::<Event>(&line.map_err(started)?) {
+                nothing = false;
+                heard(event);
+            }
+        }
+        let status = playing.0.wait().map_err(started)?;
+        // Other statuses are of devices, which have told.
+        if nothing && !status.success() {
+            let errors = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
+            return Err(FleetError::Ansible(last_lines(&errors)));
+        }
+        Ok(())
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.fleet).env("ANSIBLE_CONFIG", "ansible.cfg");
+        command.env("ANSIBLE_NOCOLOR", "1").env("ANSIBLE_DEPRECATION_WARNINGS", "0");
+        command.env("ANSIBLE_LOCALHOST_WARNING", "0").env("PYTHONUNBUFFERED", "1");
+        command
+    }
+}
+
+/// A play that ends with whoever waits for it.
+struct Playing(Child);
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            // It ends its own processes then.
+            let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn started(error: io::Error) -> FleetError {
+    FleetError::Ansible(error.to_string())
+}
+
+fn found(program: &'static str) -> Result<PathBuf> {
+    let path: OsString = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|folder| folder.join(program));
+    let place = places.find(|place| place.is_file()).ok_or(FleetError::NoAnsible(program))?;
+    // A program in a folder that is named from here is started elsewhere.
+    std::path::absolute(place).map_err(started)
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join(" ")
+}

@@ -1,0 +1,200 @@
+//! How far a device is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Status};
+
+/// So often in a row a device may not be reached while its run goes on.
+const MOST_LOST: u32 = 5;
+
+/// So often its run may be cut off by the device itself.
+const MOST_CUT: u32 = 3;
+
+/// How a device ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Its result is here.
+    Done {
+        /// Exit status of its run: 0, or 1 where a cell was wrong, failed or timed out.
+        status: u8,
+    },
+    /// Its result was here before.
+    DoneBefore,
+    /// It could not be reached.
+    Unreachable {
+        /// Why, in the words of what tried.
+        why: String,
+        /// Whether a run had been begun there, which goes on or can be gone on with.
+        begun: bool,
+    },
+    /// Something else went wrong.
+    Failed {
+        /// What, and what was said.
+        why: String,
+    },
+}
+
+impl Outcome {
+    /// Whether there is a result.
+    pub const fn has_result(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::DoneBefore)
+    }
+
+    /// Whether there is a result and nothing was wrong.
+    pub const fn is_well(&self) -> bool {
+        matches!(self, Self::Done { status: 0 } | Self::DoneBefore)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done { status: 0 } => f.write_str("done"),
+            Self::Done { .. } => f.write_str("done; a cell was wrong, failed or timed out"),
+            Self::DoneBefore => f.write_str("done before"),
+            Self::Unreachable { why, begun: false } => write!(f, "not reached: {why}"),
+            Self::Unreachable { why, begun: true } => {
+                write!(f, "no longer reached, its run was begun: {why}")
+            }
+            Self::Failed { why } => f.write_str(why),
+        }
+    }
+}
+
+/// A device while a fleet runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Device {
+    pub name: String,
+    pub outcome: Option<Outcome>,
+    /// Its run is under way, as far as is known.
+    pub begun: bool,
+    /// Its run was cut off, and is to be gone on with.
+    pub cut: bool,
+    /// What it said last of its run.
+    pub progress: String,
+    waits: bool,
+    times_lost: u32,
+    times_cut: u32,
+    status: u8,
+}
+
+impl Device {
+    pub fn new(name: String) -> Self {
+        Self {
+            name,
+            outcome: None,
+            begun: false,
+            cut: false,
+            progress: String::new(),
+            waits: false,
+            times_lost: 0,
+            times_cut: 0,
+            status: 0,
+        }
+    }
+
+    /// Takes note of what happened, and returns what is worth a line.
+    pub fn hears(&mut self, event: &Event) -> Option<String> {
+        let task = event.task.as_str();
+        match event.status {
+            Status::Unreachable => {
+                self.times_lost += 1;
+                let why = first_line(&event.message);
+                if self.begun && self.times_lost < MOST_LOST {
+                    return Some(format!("not reached for a moment: {why}"));
+                }
+                self.outcome = Some(Outcome::Unreachable { why, begun: self.begun });
+                None
+            }
+            Status::Failed => {
+                self.outcome = Some(Outcome::Failed { why: failure(event) });
+                None
+            }
+            Status::Retry if task == "doctor" => {
+                // Once: what it waits for changes with every look.
+                let is_new = !std::mem::replace(&mut self.waits, true);
+                let why = passing(&event.out).unwrap_or_default();
+                is_new.then(|| format!("waits, busy or hot: {why}"))
+            }
+            Status::Retry => None,
+            Status::Ok => {
+                self.times_lost = 0;
+                match task {
+                    "begin" => {
+                        self.begun = true;
+                        self.cut = false;
+                        let said = first_line(&event.out);
+                        matches!(said.as_str(), "begun" | "gone on with").then_some(said)
+                    }
+                    "watch" => self.watched(&event.out),
+                    "result" => {
+                        self.outcome = Some(Outcome::Done { status: self.status });
+                        None
+                    }
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Takes note of what `job.sh state` says.
+    fn watched(&mut self, said: &str) -> Option<String> {
+        let said = first_line(said);
+        if let Some(progress) = said.strip_prefix("running") {
+            let progress = progress.trim();
+            let is_new = !progress.is_empty() && progress != self.progress;
+            self.progress = progress.to_owned();
+            return is_new.then(|| self.progress.clone());
+        }
+        if let Some(status) = said.strip_prefix("ended ") {
+            self.status = status.parse().unwrap_or(1);
+        }
+        // The role says that this is a failure; here it is one only when it comes again and again.
+        if said == "cut off" {
+            self.times_cut += 1;
+            self.cut = self.times_cut <= MOST_CUT;
+        }
+        None
+    }
+
+    /// Whether it is to be gone on with in spite of what the last play said.
+    pub fn goes_on(&mut self) {
+        if self.cut && matches!(self.outcome, Some(Outcome::Failed { .. })) {
+            self.outcome = None;
+        }
+    }
+}
+
+/// What a failed task means.
+fn failure(event: &Event) -> String {
+    let why = first_line(&event.message);
+    match event.task.as_str() {
+        "architecture" | "space" => why,
+        "doctor" => match passing(&event.out) {
+            Some(passing) => format!("busy or hot, and did not calm down: {passing}"),
+            None => format!("embermark doctor failed: {why}"),
+        },
+        "ended" => format!("{why} (see its log)"),
+        task => format!("'{task}' failed: {why}"),
+    }
+}
+
+/// What `embermark doctor --format json` says may pass.
+fn passing(out: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Said {
+        passing: Vec<String>,
+    }
+    let said: Said = serde_json::from_str(out).ok()?;
+    (!said.passing.is_empty()).then(|| said.passing.join("; "))
+}
+
+fn first_line(text: &str) -> String {
+    text.trim().lines().next().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+use super::*;
+
+fn event(task: &str, status: Status, message: &str, out: &str) -> Event {
+    Event {
+        device: "roof".to_owned(),
+        task: task.to_owned(),
+        status,
+        message: message.to_owned(),
+        out: out.to_owned(),
+    }
+}
+
+fn device() -> Device {
+    Device::new("roof".to_owned())
+}
+
+fn begun() -> Device {
+    let mut device = device();
+    assert_eq!(device.hears(&event("begin", Status::Ok, "", "begun\n")).as_deref(), Some("begun"));
+    device
+}
+
+#[test]
+fn a_run_is_begun_tells_how_far_it_is_and_ends_with_its_result() {
+    let mut device = begun();
+    let watched = |said: &str| event("watch", Status::Ok, "", said);
+    assert_eq!(device.hears(&watched("running ")), None);
+    let line = "running [1/12] sqlite: ok\n";
+    assert_eq!(device.hears(&watched(line)).as_deref(), Some("[1/12] sqlite: ok"));
+    assert_eq!(device.hears(&watched(line)), None, "said before");
+    device.hears(&watched("ended 0"));
+    assert_eq!(device.outcome, None, "its result is not here yet");
+    device.hears(&event("result", Status::Ok, "", ""));
+    assert_eq!(device.outcome, Some(Outcome::Done { status: 0 }));
+
+    let mut device = begun();
+    device.hears(&watched("ended 1"));
+    device.hears(&event("result", Status::Ok, "", ""));
+    let outcome = device.outcome.unwrap();
+    assert!(outcome.has_result() && !outcome.is_well());
+    assert_eq!(outcome.to_string(), "done; a cell was wrong, failed or timed out");
+}
+
+#[test]
+fn a_device_that_is_off_is_not_waited_for_and_one_that_runs_is_tried_again() {
+    let lost = event("watch", Status::Unreachable, "Connection refused\nmore", "");
+    let mut off = device();
+    assert_eq!(off.hears(&lost), None);
+    let why = "Connection refused".to_owned();
+    assert_eq!(off.outcome, Some(Outcome::Unreachable { why, begun: false }));
+
+    let mut away = begun();
+    for _ in 1..MOST_LOST {
+        assert!(away.hears(&lost).unwrap().contains("for a moment"));
+        assert_eq!(away.outcome, None);
+    }
+    away.hears(&event("watch", Status::Ok, "", "running x"));
+    for _ in 1..MOST_LOST {
+        away.hears(&lost);
+    }
+    assert_eq!(away.outcome, None, "in a row");
+    away.hears(&lost);
+    assert!(matches!(away.outcome, Some(Outcome::Unreachable { begun: true, .. })));
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_gone_on_with_but_not_for_ever() {
+    let mut device = begun();
+    let ended = event("ended", Status::Failed, "its run cut off", "");
+    for _ in 0..MOST_CUT {
+        device.hears(&event("watch", Status::Ok, "", "cut off"));
+        device.hears(&ended);
+        device.goes_on();
+        assert!(device.outcome.is_none() && device.cut);
+        device.hears(&event("begin", Status::Ok, "", "gone on with"));
+        assert!(!device.cut);
+    }
+    device.hears(&event("watch", Status::Ok, "", "cut off"));
+    device.hears(&ended);
+    device.goes_on();
+    assert_eq!(device.outcome.unwrap().to_string(), "its run cut off (see its log)");
+}
+
+#[test]
+fn what_fails_says_what_it_was() {
+    let fails = |event: &Event| {
+        let mut device = device();
+        assert_eq!(device.hears(event), None);
+        device.outcome.unwrap().to_string()
+    };
+    let space = "too little space: 12 MB are free";
+    assert_eq!(fails(&event("space", Status::Failed, space, "")), space);
+    let doctor = r#"{"facts": [], "warnings": [], "passing": ["cpu is at 85 °C", "busy"]}"#;
+    assert_eq!(
+        fails(&event("doctor", Status::Failed, "", doctor)),
+        "busy or hot, and did not calm down: cpu is at 85 °C; busy"
+    );
+    assert_eq!(
+        fails(&event("doctor", Status::Failed, "no such program", "")),
+        "embermark doctor failed: no such program"
+    );
+    assert_eq!(
+        fails(&event("copy", Status::Failed, "[Errno 28] No space left on device", "")),
+        "'copy' failed: [Errno 28] No space left on device"
+    );
+    let mut hot = device();
+    let says = hot.hears(&event("doctor", Status::Retry, "", doctor));
+    assert_eq!(says.as_deref(), Some("waits, busy or hot: cpu is at 85 °C; busy"));
+    assert_eq!(hot.hears(&event("doctor", Status::Retry, "", doctor)), None, "said once");
+    assert_eq!(hot.outcome, None);
+}

@@ -1,0 +1,59 @@
+//! The files of a fleet: what Ansible plays, and the plan.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::at;
+use crate::{FleetError, Result, packages};
+
+/// Everything that is written once and is the user's from then on. `inventory.ini` and `plan/plan.toml` are
+/// to be edited.
+const FILES: &[(&str, &str)] = &[
+    ("inventory.ini", include_str!("../files/inventory.ini")),
+    ("plan/plan.toml", include_str!("../files/plan/plan.toml")),
+    ("ansible.cfg", include_str!("../files/ansible.cfg")),
+    (PLAYBOOK, include_str!("../files/fleet.yml")),
+    (
+        "callback_plugins/embermark_events.py",
+        include_str!("../files/callback_plugins/embermark_events.py"),
+    ),
+    (
+        "roles/embermark/defaults/main.yml",
+        include_str!("../files/roles/embermark/defaults/main.yml"),
+    ),
+    ("roles/embermark/tasks/main.yml", include_str!("../files/roles/embermark/tasks/main.yml")),
+    ("roles/embermark/files/job.sh", include_str!("../files/roles/embermark/files/job.sh")),
+];
+
+/// What Ansible plays.
+pub(crate) const PLAYBOOK: &str = "fleet.yml";
+
+/// Writes a new fleet into a folder that is empty or not there, with the packages of another folder where
+/// one is named. Returns how many those are.
+///
+/// # Errors
+/// When the folder holds something, there are no packages in the one that is named, or a file cannot be
+/// written.
+pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(FleetError::Taken(folder.to_owned()));
+    }
+    let found = from.map(packages::of).transpose()?;
+    if let (Some(from), Some([])) = (from, found.as_deref()) {
+        return Err(FleetError::NoPackages(from.to_owned()));
+    }
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(at(parent))?;
+        fs::write(&path, text).map_err(at(&path))?;
+    }
+    let packages = folder.join(packages::FOLDER);
+    fs::create_dir_all(&packages).map_err(at(&packages))?;
+    let found = found.unwrap_or_default();
+    for package in &found {
+        let to = packages.join(package.file_name().unwrap_or_default());
+        fs::copy(package, &to).map_err(at(&to))?;
+    }
+    Ok(found.len())
+}

@@ -1,0 +1,113 @@
+//! What the last run of a fleet came to, and where the results are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::at;
+use crate::{FleetError, Outcome, Result, plan};
+
+/// Where a fleet has results: `DEVICE/PLAN/result.json`.
+pub(crate) const FOLDER: &str = "results";
+
+/// The last run of a fleet, in `results/last.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// The plan's name.
+    pub plan: String,
+    /// Every device, in the order of names.
+    pub devices: Vec<Reported>,
+}
+
+/// A device and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reported {
+    /// Its name in the inventory.
+    pub device: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// A device that has a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its name in the inventory.
+    pub device: String,
+    /// Its result file.
+    pub result: PathBuf,
+}
+
+/// The file of a device's result.
+pub(crate) fn result_of(fleet: &Path, device: &str, plan: &str) -> PathBuf {
+    fleet.join(FOLDER).join(device).join(plan).join("result.json")
+}
+
+/// Notes what a run came to. Devices that were left out of it keep what they had of the same plan.
+pub(crate) fn write(fleet: &Path, run: &Last) -> Result<()> {
+    let mut all = run.clone();
+    let before = last(fleet)?.into_iter().flat_map(|last| last.devices);
+    all.devices.extend(before.filter(|one| run.devices.iter().all(|new| new.device != one.device)));
+    all.devices.sort_by(|a, b| a.device.cmp(&b.device));
+    let path = fleet.join(FOLDER).join("last.json");
+    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
+    fs::write(&path, text).map_err(at(&path))
+}
+
+/// What the last runs came to; `None` where there was none of this plan.
+///
+/// # Errors
+/// When the plan or the file cannot be read.
+pub fn last(fleet: &Path) -> Result<Option<Last>> {
+    let path = fleet.join(FOLDER).join("last.json");
+    let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+    let last: Last = serde_json::from_str(&text)
+        .map_err(|error| FleetError::File(path, std::io::Error::other(error)))?;
+    Ok((last.plan == plan::id(fleet)?).then_some(last))
+}
+
+/// The devices with a result of the fleet's plan as it is, in the order of names.
+///
+/// # Errors
+/// When the folder is no fleet, or cannot be read.
+pub fn measured(fleet: &Path) -> Result<Vec<Measured>> {
+    let plan = plan::id(fleet)?;
+    let Ok(entries) = fs::read_dir(fleet.join(FOLDER)) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for entry in entries {
+        let device = entry.map_err(at(fleet))?.file_name().to_string_lossy().into_owned();
+        let result = result_of(fleet, &device, &plan);
+        if result.is_file() {
+            found.push(Measured { device, result });
+        }
+    }
+    found.sort_by(|a, b| a.device.cmp(&b.device));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_some_devices_leaves_what_the_others_had_and_another_plan_nothing() {
+        let fleet = tempfile::tempdir().unwrap();
+        let fleet = fleet.path();
+        crate::init(&fleet.join("a"), None).unwrap();
+        let fleet = fleet.join("a");
+        fs::create_dir_all(fleet.join(FOLDER)).unwrap();
+        let failed = |device: &str, why: &str| Reported {
+            device: device.to_owned(),
+            outcome: Outcome::Failed { why: why.to_owned() },
+        };
+        let run = |devices| Last { plan: plan::id(&fleet).unwrap(), devices };
+        assert_eq!(last(&fleet).unwrap(), None);
+        write(&fleet, &run(vec![failed("attic", "full"), failed("roof", "hot")])).unwrap();
+        write(&fleet, &run(vec![failed("attic", "still full")])).unwrap();
+        let known = last(&fleet).unwrap().unwrap().devices;
+        assert_eq!(known, [failed("attic", "still full"), failed("roof", "hot")]);
+        fs::write(fleet.join("plan/plan.toml"), "engines = [\"redb\"]\n").unwrap();
+        assert_eq!(last(&fleet).unwrap(), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! The packages that devices are given: `embermark-VERSION-linux-ARCHITECTURE.tar.zst`, as `make dist` makes
+//! them.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::error::at;
+use crate::{FleetError, Result};
+
+/// Where a fleet has them.
+pub(crate) const FOLDER: &str = "packages";
+
+/// The packages in a folder, in the order of names.
+pub(crate) fn of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(at(folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(at(folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_package = name.starts_with("embermark-") && name.contains("-linux-");
+        if is_package && (name.ends_with(".tar.zst") || name.ends_with(".tar.gz")) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Makes of each package one that every device can unpack, beside it: few have zstd, and all have gzip.
+pub(crate) fn prepare(folder: &Path) -> Result<()> {
+    let found = of(folder)?;
+    if found.is_empty() {
+        return Err(FleetError::NoPackages(folder.to_owned()));
+    }
+    let zst = found.iter().filter(|path| path.extension().is_some_and(|end| end == "zst"));
+    for from in zst {
+        let to = from.with_extension("gz");
+        let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+        if time(&to) >= time(from) {
+            continue;
+        }
+        recompress(from, &to).map_err(|error| FleetError::Package(from.clone(), error))?;
+    }
+    Ok(())
+}
+
+fn recompress(from: &Path, to: &Path) -> io::Result<()> {
+    // Whole or not at all.
+    let mut new = tempfile::NamedTempFile::new_in(to.parent().unwrap_or(Path::new(".")))?;
+    let mut tar = zstd::Decoder::new(BufReader::new(File::open(from)?))?;
+    let mut gz = GzEncoder::new(BufWriter::new(new.as_file_mut()), Compression::fast());
+    io::copy(&mut tar, &mut gz)?;
+    gz.finish()?.flush()?;
+    new.persist(to).map(drop).map_err(|error| error.error)
+}

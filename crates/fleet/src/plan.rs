@@ -1,0 +1,85 @@
+//! The plan's name: what tells the results of one plan from those of another.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::at;
+use crate::{FleetError, Result};
+
+/// Where a fleet has its plan.
+pub(crate) const FOLDER: &str = "plan";
+
+/// The first 12 digits of the digest over all files of the folder with their names: what
+/// `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints there, so that the role finds the same.
+pub(crate) fn id(fleet: &Path) -> Result<String> {
+    let folder = fleet.join(FOLDER);
+    if !folder.join("plan.toml").is_file() {
+        return Err(FleetError::NoFleet(fleet.to_owned(), "plan/plan.toml"));
+    }
+    let mut files = Vec::new();
+    below(&folder, &mut files)?;
+    let mut named: Vec<(String, PathBuf)> = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(&folder).unwrap_or(&file).to_string_lossy().into_owned();
+        named.push((name, file));
+    }
+    named.sort();
+    let mut lines = String::new();
+    for (name, file) in named {
+        let digest = Sha256::digest(fs::read(&file).map_err(at(&file))?);
+        // Writing to a String cannot fail.
+        let _ = writeln!(lines, "{}  ./{name}", hex(&digest));
+    }
+    let mut id = hex(&Sha256::digest(lines));
+    id.truncate(12);
+    Ok(id)
+}
+
+fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        if path.is_dir() {
+            below(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_has_the_name_that_the_role_gives_it() {
+        let fleet = tempfile::tempdir().unwrap();
+        let plan = fleet.path().join(FOLDER);
+        fs::create_dir_all(plan.join("rows/of a week")).unwrap();
+        fs::write(plan.join("plan.toml"), "engines = [\"sqlite\"]\n").unwrap();
+        fs::write(plan.join("rows.toml"), "x").unwrap();
+        fs::write(plan.join("rows/of a week/a b.csv"), "1,2\n").unwrap();
+        let defaults = include_str!("../files/roles/embermark/defaults/main.yml");
+        let line = defaults.lines().find(|line| line.starts_with("embermark_plan_id:")).unwrap();
+        let (_, command) = line.split_once(" && ").unwrap();
+        let command = command.split_once("') }}").unwrap().0.replace("\\\"", "\"");
+        let command = command.replace("\\\\n", "\\n");
+        let said = Command::new("sh").args(["-c", &command]).current_dir(&plan).output().unwrap();
+        assert_eq!(String::from_utf8(said.stdout).unwrap().trim(), id(fleet.path()).unwrap());
+        let first = id(fleet.path()).unwrap();
+        fs::write(plan.join("rows.toml"), "y").unwrap();
+        assert_ne!(id(fleet.path()).unwrap(), first);
+    }
+}

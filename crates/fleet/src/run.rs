@@ -1,0 +1,117 @@
+//! A plan on every device.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::ansible::Ansible;
+use crate::device::Device;
+use crate::error::at;
+use crate::outcome::{self, FOLDER, Last, Reported, result_of};
+use crate::{FleetError, Outcome, Result, packages, plan};
+
+/// How a fleet is run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Of the devices those that this pattern of Ansible's names.
+    pub limit: Option<String>,
+    /// How long to wait between two looks.
+    pub look_every: Duration,
+    /// Variables of the role, `NAME=VALUE`.
+    pub variables: Vec<String>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { limit: None, look_every: Duration::from_secs(15), variables: Vec::new() }
+    }
+}
+
+/// Runs the plan on every device that has no result of it yet, and returns when all have ended. `tell` is
+/// given a device and what is worth a line, as it happens.
+///
+/// # Errors
+/// When the folder is no fleet, Ansible is not here or fails itself, or a file cannot be written. What goes
+/// wrong on a device is its outcome.
+pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str)) -> Result<Last> {
+    let plan = plan::id(fleet)?;
+    let ansible = Ansible::of(fleet)?;
+    let results = fleet.join(FOLDER);
+    fs::create_dir_all(&results).map_err(at(&results))?;
+    let _lock = lock(fleet, &results.join(".lock"))?;
+    let names = ansible.devices(options.limit.as_deref())?;
+    if names.is_empty() {
+        let which = options.limit.as_ref().map_or(String::new(), |limit| format!(" as '{limit}'"));
+        let inventory = fleet.join("inventory.ini");
+        let says = format!("there is no device{which} in {}", inventory.display());
+        return Err(FleetError::NoDevices(says));
+    }
+    let (before, mut devices): (Vec<Device>, Vec<Device>) = names
+        .into_iter()
+        .map(Device::new)
+        .partition(|device| result_of(fleet, &device.name, &plan).is_file());
+    if !devices.is_empty() {
+        packages::prepare(&fleet.join(packages::FOLDER))?;
+    }
+    let variables: Vec<String> =
+        [format!("embermark_plan_id={plan}"), "embermark_once=true".into()]
+            .into_iter()
+            .chain(options.variables.iter().cloned())
+            .collect();
+    let mut looks = false;
+    loop {
+        // One that was cut off is to be begun again; the others that have been begun are looked at.
+        let begins = |device: &&Device| device.outcome.is_none() && (!looks || device.cut);
+        let watches = |device: &&Device| device.outcome.is_none() && looks && !device.cut;
+        for (wanted, look) in
+            [(names_of(&devices, begins), false), (names_of(&devices, watches), true)]
+        {
+            if wanted.is_empty() {
+                continue;
+            }
+            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            ansible.play(&wanted, &variables, look, |event| {
+                let Some(device) = devices.iter_mut().find(|one| one.name == event.device) else {
+                    return;
+                };
+                let had_ended = device.outcome.is_some();
+                if let Some(says) = device.hears(&event) {
+                    tell(&device.name, &says);
+                }
+                if let (Some(outcome), false) = (&device.outcome, had_ended || device.cut) {
+                    tell(&device.name, &outcome.to_string());
+                }
+            })?;
+            devices.iter_mut().for_each(Device::goes_on);
+        }
+        if devices.iter().all(|device| device.outcome.is_some()) {
+            break;
+        }
+        looks = true;
+        thread::sleep(options.look_every);
+    }
+    let ended = devices.into_iter().map(|device| {
+        let outcome = device.outcome.unwrap_or(Outcome::Failed { why: String::new() });
+        Reported { device: device.name, outcome }
+    });
+    let before = before
+        .into_iter()
+        .map(|device| Reported { device: device.name, outcome: Outcome::DoneBefore });
+    let mut all: Vec<Reported> = ended.chain(before).collect();
+    all.sort_by(|a, b| a.device.cmp(&b.device));
+    let last = Last { plan, devices: all };
+    outcome::write(fleet, &last)?;
+    Ok(last)
+}
+
+fn names_of(devices: &[Device], wanted: impl Fn(&&Device) -> bool) -> Vec<String> {
+    devices.iter().filter(wanted).map(|device| device.name.clone()).collect()
+}
+
+/// Has no other fleet run be at work there as long as what it returns lives.
+fn lock(fleet: &Path, path: &Path) -> Result<File> {
+    let file = File::create(path).map_err(at(path))?;
+    file.try_lock().map_err(|_| FleetError::Busy(fleet.to_owned()))?;
+    Ok(file)
+}

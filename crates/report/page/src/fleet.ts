@@ -1,0 +1,274 @@
+/** The page of many devices: what holds on all of them, the map of devices by engines, what differs between models. */
+
+import type { Fleet, Standing } from "./data";
+import { byId, h, table, unique } from "./dom";
+import { STEPS, step } from "./fitness";
+import { count, duration, ratio } from "./format";
+
+/** Draws it. */
+export function fleet(body: HTMLElement, data: Fleet): void {
+  const measured = data.devices.filter((device) => device.lacks === undefined).length;
+  byId("about").textContent = `${count(data.devices.length)} devices, ${count(measured)} with a result, `
+    + `${count(unique(data.devices.filter((device) => !device.lacks).map((device) => device.model)).length)} models`;
+  const missing = data.devices.filter((device) => device.lacks !== undefined);
+  const slots = { holds: h("div", { id: "fleet-holds" }), map: h("div", { id: "fleet-map" }), models: h("div", { id: "fleet-models" }) };
+  const choice = h("select", { id: "fleet-line" },
+    data.lines.length > 1 && h("option", { value: "all" }, "all that was measured, together"),
+    data.lines.map((line, place) => h("option", { value: place }, nameOf(line))));
+  const draw = () => {
+    const chosen = choice.value === "all" ? null : Number(choice.value);
+    const view = viewOf(data, chosen);
+    slots.holds.replaceChildren(...holds(data, view));
+    slots.map.replaceChildren(...map(data, view));
+    slots.models.replaceChildren(...models(data, view));
+  };
+  choice.addEventListener("change", draw);
+  body.replaceChildren(
+    missing.length > 0 && h("section", { id: "fleet-missing" },
+      h("h3", {}, `Without a result: ${count(missing.length)}`),
+      h("ul", {}, missing.map((device) => h("li", {}, h("b", {}, device.name), `: ${device.lacks}`)))) || "",
+    h("p", { class: "panel" }, h("label", {}, "Of ", choice)),
+    h("h3", {}, "What holds on all"),
+    h("p", { class: "hint" }, "By the worst that an engine does on any device: times the time of that device's own fastest engine. Best for a product that ships one database on every box."),
+    slots.holds,
+    h("h3", {}, "Devices by engines"),
+    h("p", { class: "hint" }, "A box is the time over that of the device's own fastest engine, below it the time of one operation. Both are geometric means over the phases."),
+    legend(),
+    slots.map,
+    h("h3", {}, "Between models, and between devices of one model"),
+    h("p", { class: "hint" }, "Each model's median time of one operation over that of the fastest model; its spread is the slowest of its devices over the fastest."),
+    slots.models);
+  draw();
+}
+
+const nameOf = (line: Fleet["lines"][number]): string => `${line.workload} ${line.extent} · durability ${line.tier}`;
+
+/** How an engine stands on a device in what is shown: of several lines the geometric mean. */
+export interface Place {
+  ratio: number | null;
+  ns: number | null;
+  whole: boolean;
+  best: boolean;
+  says: string | null;
+}
+
+/** By device and engine; only who takes part. */
+export interface View {
+  devices: number[];
+  engines: number[];
+  at: (device: number, engine: number) => Place | undefined;
+}
+
+/** What is shown of one line, or of all of them. */
+export function viewOf(data: Fleet, line: number | null): View {
+  const lists = new Map<number, Standing[]>();
+  const key = (device: number, engine: number) => device * data.engines.length + engine;
+  for (const box of data.boxes) {
+    if (line !== null && box.line !== line) continue;
+    const at = key(box.device, box.engine);
+    const list = lists.get(at);
+    if (list) list.push(box);
+    else lists.set(at, [box]);
+  }
+  const linesOf = new Map<number, Set<number>>();
+  for (const list of lists.values()) {
+    for (const box of list) {
+      const lines = linesOf.get(box.device) ?? new Set<number>();
+      linesOf.set(box.device, lines.add(box.line));
+    }
+  }
+  const places = new Map<number, Place>();
+  for (const [at, list] of lists) {
+    const device = Math.floor(at / data.engines.length);
+    places.set(at, together(list, linesOf.get(device)?.size ?? 0));
+  }
+  if (line === null) markBest(data, places, key);
+  const engines = data.engines.map((_, place) => place)
+    .filter((engine) => data.devices.some((_, device) => places.get(key(device, engine))));
+  const devices = data.devices.map((_, place) => place)
+    .filter((device) => engines.some((engine) => places.get(key(device, engine))));
+  return { devices, engines, at: (device, engine) => places.get(key(device, engine)) };
+}
+
+/** The lines of a device together: an engine that lacks one of them has no whole mean. */
+function together(list: Standing[], lines: number): Place {
+  const [only] = list;
+  if (lines === 1 && only) {
+    return { ratio: only.ratio ?? null, ns: only.ns ?? null, whole: only.whole, best: only.best, says: only.says ?? null };
+  }
+  const answered = list.filter((box) => box.ratio !== undefined);
+  const failed = list.find((box) => box.says !== undefined && box.ratio === undefined);
+  return {
+    ratio: mean(answered.flatMap((box) => box.ratio ?? [])),
+    ns: mean(answered.flatMap((box) => box.ns ?? [])),
+    whole: answered.length === lines && answered.every((box) => box.whole),
+    best: false,
+    says: answered.length === 0 ? failed?.says ?? null : null,
+  };
+}
+
+/** Of several lines the smallest mean of those with all of them. */
+function markBest(data: Fleet, places: Map<number, Place>, key: (device: number, engine: number) => number): void {
+  data.devices.forEach((_, device) => {
+    const own = data.engines.flatMap((engine, at) => {
+      const place = engine.reference ? undefined : places.get(key(device, at));
+      return place?.whole && place.ratio !== null ? [place] : [];
+    });
+    const least = Math.min(...own.map((place) => place.ratio ?? Infinity));
+    for (const place of own) place.best ||= place.ratio === least;
+  });
+}
+
+const mean = (values: number[]): number | null =>
+  values.length === 0 ? null : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] ?? NaN : Math.sqrt((sorted[middle - 1] ?? NaN) * (sorted[middle] ?? NaN));
+}
+
+/** An engine over all devices. */
+export interface Held {
+  engine: number;
+  /** Devices on which it answered everything. */
+  whole: number;
+  /** Devices where it was asked for. */
+  of: number;
+  worst: number | null;
+  /** On which device it is at its worst. */
+  on: number | null;
+  mean: number | null;
+  /** Devices on which it is the best, or no difference to the best is shown. */
+  best: number;
+}
+
+/** Engines that compete, the one whose worst is least first; those that lack something come last. */
+export function held(data: Fleet, view: View): Held[] {
+  const all = view.engines.filter((engine) => !data.engines[engine]?.reference).map((engine): Held => {
+    const places = view.devices.flatMap((device) => {
+      const place = view.at(device, engine);
+      return place ? [{ device, place }] : [];
+    });
+    const whole = places.filter(({ place }) => place.whole && place.ratio !== null);
+    const worst = whole.reduce<(typeof whole)[number] | null>((most, one) => ((one.place.ratio ?? 0) > (most?.place.ratio ?? 0) ? one : most), null);
+    return {
+      engine, whole: whole.length, of: view.devices.length,
+      worst: worst?.place.ratio ?? null, on: worst?.device ?? null,
+      mean: mean(whole.flatMap(({ place }) => place.ratio ?? [])),
+      best: whole.filter(({ place }) => place.best).length,
+    };
+  });
+  const lacks = (one: Held) => (one.whole < one.of ? 1 : 0);
+  return all.sort((a, b) => lacks(a) - lacks(b) || (a.worst ?? Infinity) - (b.worst ?? Infinity));
+}
+
+function holds(data: Fleet, view: View): HTMLElement[] {
+  const all = held(data, view);
+  const [first] = all;
+  const name = (place: number) => data.engines[place]?.id ?? "";
+  const rows = all.map((one) => [
+    name(one.engine) + (data.engines[one.engine]?.unpublishable ? " ‡" : ""),
+    one.worst === null ? "-" : ratio(one.worst),
+    one.on === null ? "-" : data.devices[one.on]?.name ?? "",
+    one.mean === null ? "-" : ratio(one.mean),
+    `${count(one.best)} of ${count(one.of)}`,
+    one.whole === one.of ? "all" : `${count(one.whole)} of ${count(one.of)}`,
+  ]);
+  const said = first && first.whole === first.of && first.worst !== null
+    ? `${name(first.engine)} holds on all ${count(first.of)}: at worst ${ratio(first.worst)} of a device's own best.`
+    : "No engine answered everything on every device.";
+  return [
+    h("p", { id: "fleet-said" }, said),
+    table("Engines over all devices", ["engine", "at worst", "on", "mean", "best on", "answered everything on"], rows),
+  ];
+}
+
+function legend(): HTMLElement {
+  const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
+  const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
+  return h("div", { class: "legend" },
+    h("span", { class: "steps" }, steps.map((text, index) => h("span", { class: `step r${index}` }, text))),
+    h("span", { class: "marks" }, h("span", {}, h("b", {}, "*"), " fastest there, or no difference to that is shown"),
+      h("span", {}, h("b", {}, "·"), " lacks phases, not ranked"), h("span", {}, h("b", {}, "!"), " its run has warnings")));
+}
+
+/** Devices of each model, the models in the order of names. */
+export function byModel(data: Fleet, view: View): [string, number[]][] {
+  const groups = new Map<string, number[]>();
+  for (const device of view.devices) {
+    const model = data.devices[device]?.model ?? "";
+    groups.set(model, [...(groups.get(model) ?? []), device]);
+  }
+  return [...groups].sort(([a], [b]) => a.localeCompare(b));
+}
+
+function map(data: Fleet, view: View): HTMLElement[] {
+  const head = view.engines.map((engine) => {
+    const own = data.engines[engine];
+    const versions = own?.versions.join(", ") ?? "";
+    return h("th", { scope: "col", title: versions }, h("span", {}, own?.id ?? ""), own?.reference && h("small", {}, "(ref)"));
+  });
+  const bodies = byModel(data, view).map(([model, devices]) => h("tbody", {},
+    h("tr", { class: "model" }, h("th", { scope: "rowgroup", colspan: view.engines.length + 1 }, h("span", {}, `${model} (${count(devices.length)})`))),
+    devices.map((device) => {
+      const own = data.devices[device];
+      const title = [own?.machine, ...(own?.warnings ?? [])].filter(Boolean).join("\n");
+      return h("tr", {},
+        h("th", { scope: "row", title }, h("span", {}, (own?.name ?? "") + ((own?.warnings.length ?? 0) > 0 ? " !" : ""))),
+        view.engines.map((engine) => box(view.at(device, engine), data.engines[engine]?.reference ?? false)));
+    })));
+  return [h("div", { class: "scroll" }, h("table", { class: "map", "aria-label": "Devices by engines: ratio to each device's own best" },
+    h("thead", {}, h("tr", {}, h("td"), head)), bodies))];
+}
+
+function box(place: Place | undefined, reference: boolean): HTMLElement {
+  if (!place) return h("td", { class: "none" });
+  const { ratio: times, ns, whole, best, says } = place;
+  if (times === null) return h("td", {}, says !== null && h("span", { class: `box ${FAILURES.has(says) ? "bad" : "dim"}` }, says));
+  const tone = reference || !whole ? "unranked" : `r${step(times)}`;
+  return h("td", {}, h("span", { class: `box ${tone}` },
+    h("b", {}, ratio(times) + (best && whole ? "*" : "") + (whole || reference ? "" : " ·")),
+    ns !== null && h("small", {}, duration(ns))));
+}
+
+const FAILURES = new Set(["failed", "wrong", "timed out", "timed-out"]);
+
+/** An engine on one model. */
+export interface OnModel {
+  model: string;
+  devices: number;
+  /** Median over its devices, in ns. */
+  ns: number | null;
+  /** Slowest over fastest; absent with one device. */
+  spread: number | null;
+}
+
+/** By engine what each model takes. */
+export function onModels(data: Fleet, view: View, engine: number): OnModel[] {
+  return byModel(data, view).map(([model, devices]) => {
+    const times = devices.flatMap((device) => {
+      const place = view.at(device, engine);
+      return place?.whole && place.ns !== null ? [place.ns] : [];
+    });
+    return {
+      model, devices: times.length,
+      ns: times.length === 0 ? null : median(times),
+      spread: times.length < 2 ? null : Math.max(...times) / Math.min(...times),
+    };
+  });
+}
+
+function models(data: Fleet, view: View): HTMLElement[] {
+  const names = byModel(data, view).map(([model, devices]) => `${model} (${count(devices.length)})`);
+  const rows = view.engines.map((engine) => {
+    const of = onModels(data, view, engine);
+    const least = Math.min(...of.flatMap(({ ns }) => ns ?? []));
+    return [data.engines[engine]?.id ?? "", ...of.map(({ ns, spread }) => {
+      if (ns === null) return "-";
+      const times = names.length > 1 ? `${ratio(ns / least)}, ` : "";
+      return `${times}${duration(ns)}${spread === null ? "" : `, spread ${ratio(spread)}`}`;
+    })];
+  });
+  return [table("Time of one operation by model", ["engine", ...names], rows)];
+}

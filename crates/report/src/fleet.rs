@@ -1,0 +1,234 @@
+//! Many devices side by side: how engines compare on each of them, ready for the page.
+//!
+//! What is kept of a result is small: it is added and may be dropped before the next one is read.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+use serde::Serialize;
+
+use crate::advise::{AdviceTables, OverDevices};
+use crate::overview::means::{self, Line, Standing};
+use crate::statistics::geometric_mean;
+use crate::summary::{self, Entry};
+use crate::{notes, text};
+
+/// What the page of a fleet shows. `crates/report/page/src/data.ts` says the same in TypeScript.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Fleet {
+    /// The devices, in the order in which they were added.
+    pub devices: Vec<Device>,
+    /// Engines, in the order in which they were met.
+    pub engines: Vec<Engine>,
+    /// What was compared: on some device at least.
+    pub lines: Vec<Compared>,
+    /// How an engine stands on a device: none where that was not asked for there.
+    pub boxes: Vec<Box>,
+    /// What advice for all of them is drawn from.
+    #[serde(skip)]
+    advice: OverDevices,
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Device {
+    /// Its name; no other one has it.
+    pub name: String,
+    /// What it is: the board as its firmware calls it, else its CPU.
+    pub model: String,
+    /// The machine in a line; empty where there is no result.
+    pub machine: String,
+    /// What may have disturbed its figures.
+    pub warnings: Vec<String>,
+    /// Why there is no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
+}
+
+/// An engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Engine {
+    /// Its id, or its name as a configuration.
+    pub id: String,
+    /// Its versions over the devices.
+    pub versions: Vec<String>,
+    /// Shown and never ranked.
+    pub reference: bool,
+    /// Its licence forbids publishing its figures.
+    pub unpublishable: bool,
+}
+
+/// One workload at one scale, within one limit of memory, in one tier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// The workload's id.
+    pub workload: String,
+    /// Scale and limit of memory as they are written: `10k`, `100k within 256 MiB`.
+    pub extent: String,
+    /// The tier.
+    pub tier: Durability,
+}
+
+/// How an engine stands in one line on one device. Each field but the three places may be absent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Box {
+    /// Place in [`Fleet::devices`].
+    pub device: usize,
+    /// Place in [`Fleet::lines`].
+    pub line: usize,
+    /// Place in [`Fleet::engines`].
+    pub engine: usize,
+    /// How many times the time of the device's own fastest engine: the geometric mean over the phases that
+    /// it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Its time of one operation in ns: the geometric mean over the same phases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns: Option<f64>,
+    /// It answered every phase that any engine did there.
+    pub whole: bool,
+    /// The fastest of those with every phase, or no difference to that one is shown.
+    pub best: bool,
+    /// In place of a ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+}
+
+impl Fleet {
+    /// Adds a device that has no result, and why.
+    pub fn lacks(&mut self, name: &str, why: &str) {
+        self.devices.push(Device {
+            name: text::plain(name),
+            model: String::new(),
+            machine: String::new(),
+            warnings: Vec::new(),
+            lacks: Some(text::plain(why)),
+        });
+    }
+
+    /// Adds a device's result.
+    pub fn add(&mut self, name: &str, result: &ResultFile) {
+        let machine = &result.manifest.machine;
+        let model = machine.board.as_deref().or(machine.cpu.as_deref()).unwrap_or("unknown");
+        self.devices.push(Device {
+            name: text::plain(name),
+            model: text::plain(model),
+            machine: notes::machine(machine),
+            warnings: result.manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
+            lacks: None,
+        });
+        self.advice.add(&text::plain(name), result);
+        let comparison = summary::compare(result, &[]);
+        let unpublishable = result.unpublishable();
+        let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for cell in &result.cells {
+            let of = versions.entry(&cell.id.engine).or_default();
+            let told = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
+            for version in told {
+                if !of.contains(&version) {
+                    of.push(version);
+                }
+            }
+        }
+        for line in means::lines(result, &comparison.groups) {
+            let place = self.line(&line);
+            for (at, (engine, standing)) in line.group.engines.iter().zip(&line.boxes).enumerate() {
+                let own = Engine {
+                    id: text::plain(engine.id),
+                    versions: Vec::new(),
+                    reference: engine.reference,
+                    unpublishable: unpublishable.contains(&engine.id),
+                };
+                let known = versions.get(engine.id).map(Vec::as_slice).unwrap_or_default();
+                let engine = self.engine(own, known);
+                self.boxes.push(Box {
+                    device: self.devices.len() - 1,
+                    line: place,
+                    engine,
+                    ns: time(&line, at),
+                    ..standing_of(standing)
+                });
+            }
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> usize {
+        let compared = Compared {
+            workload: text::plain(line.group.workload),
+            extent: line.group.extent().to_string(),
+            tier: line.group.durability,
+        };
+        place(&mut self.lines, compared, |a, b| a == b)
+    }
+
+    fn engine(&mut self, engine: Engine, versions: &[&str]) -> usize {
+        let at = place(&mut self.engines, engine, |a, b| a.id == b.id);
+        for version in versions {
+            let version = text::plain(version);
+            if !self.engines[at].versions.contains(&version) {
+                self.engines[at].versions.push(version);
+            }
+        }
+        at
+    }
+
+    /// What advice for all devices is drawn from, which is the page's.
+    pub(crate) fn take_advice(&mut self) -> AdviceTables {
+        mem::take(&mut self.advice).tables()
+    }
+
+    /// Engines with figures that may not be published.
+    pub fn unpublishable(&self) -> Vec<&str> {
+        self.engines.iter().filter(|e| e.unpublishable).map(|e| e.id.as_str()).collect()
+    }
+}
+
+/// Where it is in a list, which has it then.
+fn place<T>(all: &mut Vec<T>, one: T, same: impl Fn(&T, &T) -> bool) -> usize {
+    all.iter().position(|other| same(other, &one)).unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    })
+}
+
+/// A box without its places.
+fn standing_of(standing: &Standing<'_>) -> Box {
+    let none = Box {
+        device: 0,
+        line: 0,
+        engine: 0,
+        ratio: None,
+        ns: None,
+        whole: false,
+        best: false,
+        says: None,
+    };
+    match standing {
+        Standing::Mean(mean) => Box {
+            ratio: Some(mean.ratio),
+            whole: mean.answered == mean.of,
+            best: mean.best || mean.not_significant,
+            ..none
+        },
+        Standing::Behind(shortfall) => {
+            Box { says: Some(shortfall.what.short().to_owned()), ..none }
+        }
+        Standing::Ended(status) => Box { says: Some(status.name().to_owned()), ..none },
+        Standing::Weaker => Box { says: Some("weaker".to_owned()), ..none },
+        Standing::ByUrl => Box { says: Some("by URL".to_owned()), ..none },
+        Standing::Nothing => none,
+    }
+}
+
+/// The geometric mean of an engine's times over the phases that it has a ratio of.
+fn time(line: &Line<'_>, place: usize) -> Option<f64> {
+    let times = line.steps.iter().filter(|step| step.ratios[place].is_some()).filter_map(|step| {
+        step.row.entries.get(place).and_then(Entry::measured).map(|one| one.figure.per_op_ns)
+    });
+    geometric_mean(times)
+}
+
+#[cfg(test)]
+mod tests;
