@@ -310,6 +310,12 @@ pub trait Dialect: Sync {
         format!("{create} {name} ({columns}{key}){options}")
     }
 
+    /// [`create_table`](Self::create_table) of rows of which those at the key's end are asked for, where an engine
+    /// reads an index one way only.
+    fn create_table_read_backwards(&self, table: &TableDef) -> String {
+        self.create_table(table)
+    }
+
     /// The statement that removes a table, where it is there.
     fn drop_table(&self, name: &str) -> String {
         format!("DROP TABLE IF EXISTS {}", self.table(name))

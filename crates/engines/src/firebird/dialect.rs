@@ -1,6 +1,6 @@
 //! Firebird's SQL where the standard leaves something open.
 
-use crate::sql::{Dialect, SqlType};
+use crate::sql::{Dialect, SqlType, TableDef};
 
 /// The character set of texts: bytes as they are. Of those whose collations compare nothing but bytes
 /// only ones of a single byte a character take NO PAD, without which `a` and `a ` are equal
@@ -90,6 +90,19 @@ impl Dialect for FirebirdSql {
         let (of, collation) = of.split_once(" COLLATE ").unwrap_or((of, ""));
         let collate = if collation.is_empty() { "" } else { " COLLATE " };
         format!("{of} NOT NULL{collate}{collation}")
+    }
+
+    /// Its indexes are read one way: the row with the greatest key of an ascending one is found by sorting all
+    /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-tbl-constraints-using>).
+    fn create_table_read_backwards(&self, table: &TableDef) -> String {
+        let create = self.create_table(table);
+        match create.strip_suffix("))") {
+            Some(to_key) => {
+                let index = quoted(&format!("{}_backwards", table.name));
+                format!("{to_key}) USING DESCENDING INDEX {index})")
+            }
+            None => create,
+        }
     }
 
     /// There is no DROP TABLE IF EXISTS before version 6.

@@ -111,7 +111,7 @@ impl SensorLog for SqlLog {
         self.prepared.clear();
         let dialect = self.store.dialect();
         self.store.batch(&dialect.drop_table(TABLE.name))?;
-        self.store.batch(&dialect.create_table(&TABLE))
+        self.store.batch(&dialect.create_table_read_backwards(&TABLE))
     }
 
     fn ready(&mut self, step: Phase, variant: Variant) -> Result<()> {
