@@ -183,6 +183,11 @@ impl Connection {
         Ok(())
     }
 
+    /// Whether a transaction was begun.
+    pub fn has_begun(&self) -> bool {
+        self.begun.get().is_some()
+    }
+
     /// Commits the one that was begun. After an error it is still there.
     pub fn commit(&self) -> Done<()> {
         let Some(begun) = self.begun.get() else { return Ok(()) };
@@ -276,7 +281,7 @@ impl Connection {
     /// Runs statements, one after the other: in the transaction that was begun, or each in one of its own.
     pub fn batch(&self, sql: &str) -> Done<()> {
         super::script::statements(sql).try_for_each(|statement| {
-            if self.begun.get().is_some() {
+            if self.has_begun() {
                 return self.execute(statement);
             }
             match self.alone(statement) {
