@@ -6,12 +6,12 @@ mod storage;
 
 use std::path::Path;
 
-use embermark_model::result::Machine;
+use embermark_model::result::{Machine, Wear, WearUnit};
 use serde::Serialize;
 
 use crate::machine::System;
 use crate::warnings::Warnings;
-use crate::{disk, manifest, throttle};
+use crate::{disk, energy, manifest, throttle, wear};
 
 /// What was found of a device.
 #[derive(Clone, Debug, Serialize)]
@@ -53,7 +53,7 @@ fn facts(
     machine: &Machine,
     data: &Path,
     disk: Option<&Path>,
-) -> [(&'static str, Option<String>); 13] {
+) -> [(&'static str, Option<String>); 14] {
     let Machine { file_system, mount_options, governor, .. } = machine;
     [
         ("device", machine.board.clone()),
@@ -62,14 +62,40 @@ fn facts(
         ("system", machine.os.clone()),
         ("kernel", machine.kernel.clone()),
         ("storage", disk.map(storage::described)),
-        ("wear", disk.and_then(storage::wear)),
+        ("wear", disk.and_then(storage::wear).or_else(|| wear(system, data))),
         ("files", file_system.as_ref().map(|kind| files(kind, mount_options.as_deref(), data))),
         ("governor", governor.clone()),
         ("heat", heat(system)),
         ("clock", clock::described(system)),
         ("power", power::described(system)),
+        ("energy", Some(energy(system))),
         ("load", machine.load.map(|load| format!("{load} processes, mean of the last minute"))),
     ]
+}
+
+/// What a disk says of its wear that is no eMMC, and else why it says nothing.
+fn wear(system: &System, data: &Path) -> Option<String> {
+    let Wear { counters, not_counted, .. } = wear::read(system, data);
+    let counters = counters.into_iter().map(|of| {
+        let value = match of.unit {
+            WearUnit::Percent => format!("{} % of its life used", of.before),
+            WearUnit::Bytes => format!("{} written", size(of.before as u64)),
+            WearUnit::Step => format!("step {} of 3", of.before),
+        };
+        format!("{value} ({})", of.source)
+    });
+    let said: Vec<String> = counters.chain(not_counted).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// What measures energy, or why nothing does.
+fn energy(system: &System) -> String {
+    let found = energy::find(system);
+    let sources: Vec<String> = found.sources.into_iter().map(|source| source.about).collect();
+    match sources.is_empty() {
+        true => format!("not measured: {}; a meter's record can be used", found.absent.join("; ")),
+        false => sources.join("; "),
+    }
 }
 
 fn cpu(machine: &Machine) -> Option<String> {

@@ -91,6 +91,14 @@ pub enum HarnessError {
         /// Why.
         why: String,
     },
+    /// The record of an external meter cannot be used.
+    #[error("{path}: {why}", path = .path.display())]
+    Meter {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        why: String,
+    },
     /// Trials cannot have disks of their own: why, and what to do.
     #[error("a block device for a trial that counts bytes: {0}")]
     Isolation(String),
@@ -137,6 +145,7 @@ impl HarnessError {
             | Self::Directory { .. }
             | Self::Resume { .. }
             | Self::Device { .. }
+            | Self::Meter { .. }
             | Self::Isolation(_) => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))

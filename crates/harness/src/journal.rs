@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use embermark_engines::{EFFECTIVE_DURABILITY, OWN_DURABILITY};
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
+use embermark_model::result::{
+    Cell, Drift, EnergyMeasurement, Floor, Manifest, ResultFile, SCHEMA, Trial, Wear,
+};
 use embermark_model::{CellId, Scale, Status};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +50,10 @@ pub struct Journal {
     pub not_counted: Option<String>,
     /// The scales that were not begun, when there are such.
     pub not_begun: Option<NotBegun>,
+    /// What measures energy, once that is known.
+    pub energy: Option<EnergyMeasurement>,
+    /// What the disk says of its wear, once it was asked.
+    pub wear: Option<Wear>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
     pub finished: Option<String>,
 }
@@ -65,6 +71,8 @@ impl Journal {
             explained: Vec::new(),
             not_counted: None,
             not_begun: None,
+            energy: None,
+            wear: None,
             finished: None,
         }
     }
@@ -86,6 +94,8 @@ impl Journal {
             Line::Explained { explained } => self.explained.push(*explained),
             Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
             Line::NotBegun { not_begun } => self.not_begun = Some(not_begun),
+            Line::Energy { energy } => self.energy = Some(energy),
+            Line::Wear { wear } => self.wear = Some(wear),
             Line::End { finished } => self.finished = Some(finished),
         }
     }
@@ -153,6 +163,8 @@ pub(crate) enum Line {
     Explained { explained: Box<EndedTrial> },
     NotCounted { not_counted: String },
     NotBegun { not_begun: NotBegun },
+    Energy { energy: EnergyMeasurement },
+    Wear { wear: Wear },
     End { finished: String },
 }
 
@@ -235,6 +247,8 @@ pub fn assemble(journal: &Journal) -> ResultFile {
             warnings,
             drift: drift.clone(),
             not_counted: journal.not_counted.clone(),
+            energy: journal.energy.clone(),
+            wear: journal.wear.clone(),
             ..head.manifest.clone()
         },
         plan: head.plan.clone(),
@@ -280,7 +294,10 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
 }
 
 /// Writes a result file whole or not at all.
-pub(crate) fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
     let draft = path.with_extension("json.part");
     let write = || {
         let mut json = serde_json::to_vec_pretty(result)?;

@@ -8,6 +8,7 @@ use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed, Resources}
 use embermark_workloads::PhaseObserver;
 
 use crate::disk_curve::Sampler;
+use crate::energy::{Counter, Readings, Window};
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
 use crate::{disk, isolation};
@@ -73,7 +74,7 @@ impl Traffic {
 }
 
 /// Watches one run.
-pub(crate) struct Watching {
+pub(crate) struct Watching<'a> {
     processes: Vec<(&'static str, Probe, Option<Before>)>,
     site: PathBuf,
     own_disk: bool,
@@ -83,6 +84,10 @@ pub(crate) struct Watching {
     writing: Option<(u64, Option<Sampler>)>,
     observed: Observed,
     device_io: Option<DeviceIo>,
+    /// Counters of energy, as they were when the window began, and what they counted in it.
+    counters: &'a [Counter],
+    energy: Option<Readings<'a>>,
+    energy_window: Option<Window>,
 }
 
 /// Readings at the beginning of the window.
@@ -93,7 +98,7 @@ struct Opened {
     device: Option<isolation::Before>,
 }
 
-impl Watching {
+impl<'a> Watching<'a> {
     /// Watches this process, which is the writer, and a private server; with `own_disk` the device
     /// under `site`, too.
     pub fn new(server: Option<u32>, site: &Path, own_disk: bool, traffic: &Traffic) -> Self {
@@ -111,7 +116,21 @@ impl Watching {
                 ..Observed::default()
             },
             device_io: None,
+            counters: &[],
+            energy: None,
+            energy_window: None,
         }
+    }
+
+    /// Reads these counters of energy at the beginning and the end of the window.
+    pub const fn counting(mut self, counters: &'a [Counter]) -> Self {
+        self.counters = counters;
+        self
+    }
+
+    /// What they counted; `None` where there was no window.
+    pub fn energy_window(&mut self) -> Option<Window> {
+        self.energy_window.take()
     }
 
     /// What reached the device from the beginning of the window until all that was written in it was
@@ -145,7 +164,7 @@ impl Watching {
     }
 }
 
-impl PhaseObserver for Watching {
+impl PhaseObserver for Watching<'_> {
     fn process(&mut self, role: &'static str, pid: u32) {
         self.processes.push((role, Probe::process(pid), None));
     }
@@ -179,12 +198,14 @@ impl PhaseObserver for Watching {
         }
         let device = self.own_disk.then(|| isolation::Before::at(&self.site)).flatten();
         let network = self.traffic.bytes();
+        self.energy = Some(Readings::begin(self.counters));
         self.opened = Some(Opened { at: Instant::now(), allocated, network, device });
     }
 
     fn close(&mut self) {
         let Some(opened) = self.opened.take() else { return };
         self.observed.window_ns = opened.at.elapsed().as_nanos() as u64;
+        self.energy_window = self.energy.take().and_then(Readings::end);
         let network = self.traffic.bytes().zip(opened.network);
         self.observed.network_bytes = network.and_then(|(after, before)| after.checked_sub(before));
         for (role, probe, before) in &self.processes {

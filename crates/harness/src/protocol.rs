@@ -11,6 +11,7 @@ use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
+use crate::energy::{Counter, Window};
 use crate::facts::Question;
 
 pub use crate::explaining::{Explain, TracedProcess};
@@ -66,6 +67,8 @@ pub struct Job {
     pub explain: Explain,
     /// Whether its answers are kept for those of others to be held to.
     pub is_referee: bool,
+    /// Counters of energy that are read around each run, outside its clock.
+    pub energy_counters: Vec<Counter>,
 }
 
 /// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s
@@ -100,6 +103,8 @@ pub enum Event {
         run: Box<Run>,
         /// When it began and ended, in ns of the monotonic clock.
         between: Option<(u64, u64)>,
+        /// The time that its energy is of, with what counters of energy counted in it.
+        window: Option<Window>,
     },
     /// The phase ended: ok, capped, unsupported or wrong. Its runs have been told before.
     PhaseEnded(Box<PhaseResult>),

@@ -85,7 +85,9 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let (guest, stages) = (manifest::guest(run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, confinement, journal, progress };
+    let energy = options.energy.sampler();
+    let mut run =
+        Run { plan, options, guest, dirs, stages, confinement, journal, energy, progress };
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

@@ -74,7 +74,9 @@ pub fn run(
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let (guest, stages) = (manifest::guest(&run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, confinement, journal, progress };
+    let energy = options.energy.sampler();
+    let mut run =
+        Run { plan, options, guest, dirs, stages, confinement, journal, energy, progress };
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {
@@ -163,7 +165,10 @@ impl Run<'_> {
         let all = counted + explains.len() as u32;
         self.progress.note(&announced(all, self.plan));
         self.progress.started(all);
-        let mut complete = self.take_steps(&turns, &runnable);
+        let mut complete = self.before_trials();
+        if matches!(complete, Ok(true)) {
+            complete = self.take_steps(&turns, &runnable);
+        }
         if let (Ok(true), Some(again)) = (&complete, again) {
             complete = self.measure_drift(again, timed, &runnable[again.cell]);
         }
@@ -176,6 +181,7 @@ impl Run<'_> {
         self.progress.finished();
         let complete = complete?;
         if complete {
+            self.after_trials()?;
             self.journal.add(Line::End { finished: manifest::now() })?;
         }
         let result = journal::assemble(&self.journal);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use embermark_model::plan::Plan;
 
 use crate::device::Device;
+use crate::energy::EnergyOptions;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
@@ -31,6 +32,8 @@ pub struct RunOptions {
     /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
     /// for a check of answers, which would be the same.
     pub once_per_setting: bool,
+    /// How energy is measured.
+    pub energy: EnergyOptions,
     /// The engines and workloads to choose from: the worker's must be the same.
     pub catalog: Catalog,
 }

@@ -9,6 +9,7 @@ use embermark_model::result::Trial;
 use embermark_workloads::machine;
 
 use crate::confinement::Confinement;
+use crate::energy::Sampler;
 use crate::explaining::Explain;
 use crate::isolation::{Disk, Isolation};
 use crate::outdir::OutDir;
@@ -30,6 +31,8 @@ pub(crate) struct Run<'a> {
     /// The limits of its processes.
     pub confinement: Confinement,
     pub journal: journal::Writer,
+    /// What measures energy.
+    pub energy: Sampler,
     pub progress: &'a mut dyn Progress,
 }
 
@@ -141,6 +144,7 @@ impl Run<'_> {
             interrupt: &self.options.interrupt,
             limited: self.confinement.device(),
             group: group.as_ref(),
+            energy: matches!(purpose, Purpose::Timing).then_some(&self.energy),
         };
         let folder = self.dirs.site(name)?;
         let disk = match purpose {
@@ -168,6 +172,7 @@ impl Run<'_> {
                 _ => Explain::Nothing,
             },
             is_referee: matches!(purpose, Purpose::Referee),
+            energy_counters: supervisor.energy.map(Sampler::counters).unwrap_or_default(),
         };
         let mut silent = Silent;
         let progress = match purpose {

@@ -14,10 +14,11 @@ use embermark_model::result::Trial;
 use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
+use crate::energy::Sampler;
 use crate::machine::System;
 use crate::processes::Family;
 use crate::progress::Progress;
-use crate::protocol::{Job, Request};
+use crate::protocol::{Event, Job, Request};
 use crate::{HarnessError, Interrupt};
 
 mod death;
@@ -72,6 +73,8 @@ pub(crate) struct Supervisor<'a> {
     pub limited: Option<&'a Cgroup>,
     /// The group with a limit of memory that the worker enters itself.
     pub group: Option<&'a Cgroup>,
+    /// What measures energy while it runs.
+    pub energy: Option<&'a Sampler>,
 }
 
 /// What a worker came to.
@@ -199,7 +202,12 @@ impl Supervisor<'_> {
         let mut ended: Option<Instant> = None;
         loop {
             match events.recv_timeout(LOOK_UP) {
-                Ok(Ok(event)) => {
+                Ok(Ok(mut event)) => {
+                    if let (Some(energy), Event::Run { run, window, .. }) =
+                        (self.energy, &mut event)
+                    {
+                        energy.of_run(run, window.as_ref());
+                    }
                     record.take(event, job, progress);
                     if record.failure.is_some() || record.finished {
                         return (record, How::Ended);
@@ -210,6 +218,7 @@ impl Supervisor<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             record.look_at_memory(child.id(), job.url.is_some());
+            self.energy.into_iter().for_each(Sampler::look);
             if self.interrupt.is_set() {
                 return (record, How::Interrupted);
             }

@@ -20,6 +20,7 @@ use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
 use crate::cold;
 use crate::companion::Starter;
+use crate::energy::Readings;
 use crate::explaining::{Explainer, run_traced};
 use crate::heap;
 use crate::loading::Loads;
@@ -243,9 +244,11 @@ impl Trial<'_> {
             }
             let device = self.loads.begin();
             let mut watching =
-                Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);
+                Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic)
+                    .counting(&self.job.energy_counters);
             let before = self.probes.begin();
             let unexplained = self.explainer.begin();
+            let energy = Readings::begin(&self.job.energy_counters);
             let began = clock::monotonic_ns();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
@@ -260,6 +263,8 @@ impl Trial<'_> {
                 }
             };
             let between = began.zip(clock::monotonic_ns());
+            let window = energy.end();
+            let window = if lasts { watching.energy_window() } else { window };
             let explained = self.explainer.end(unexplained);
             let apart = watching.client_apart(self.job.url.is_some());
             // An embedded engine is then in no process whose memory the parent samples.
@@ -300,8 +305,9 @@ impl Trial<'_> {
                 log_bytes: self.bench.log_bytes(index),
                 write_behind: self.bench.write_behind(index),
                 explained,
+                ..Run::default()
             };
-            self.events.send(&Event::Run { run: Box::new(ran), between })?;
+            self.events.send(&Event::Run { run: Box::new(ran), between, window })?;
             parts.add(self.bench.parts(index), discarded);
             if measured.capped {
                 phase.status = Status::Capped;

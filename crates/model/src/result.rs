@@ -10,17 +10,21 @@ use crate::plan::{Dataset, Plan};
 use crate::{CellId, Configuration, Durability, Status};
 
 mod disk_curve;
+mod energy;
 mod explained;
 mod loaded;
 mod run;
+mod wear;
 mod write_behind;
 
 pub use disk_curve::DiskCurve;
+pub use energy::{Energy, EnergyMeasurement, EnergySource, Period};
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
 pub use loaded::{Loaded, Maintenance};
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
 };
+pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
 
 /// The version of the schema that is written. Raised when an old reader could misread or not read a
@@ -103,6 +107,12 @@ pub struct Manifest {
     /// The first trial made again after the last one; absent when it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
+    /// What measured energy, or why nothing did; absent in files by versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyMeasurement>,
+    /// What the disk says of its wear; absent in files by versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<Wear>,
 }
 
 /// What an engine is, as its adapter says.

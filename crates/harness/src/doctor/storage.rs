@@ -5,46 +5,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use embermark_model::result::Machine;
-use nix::sys::stat::{major, minor};
 
 use super::size;
+use crate::block_device::{self, kind, name};
 use crate::machine::{System, read};
+use crate::wear::{life_time, spare_blocks};
 
 /// The folder in `/sys` of the disk that holds `data`, whose file system was mounted from `source`.
 pub(super) fn disk_below(system: &System, data: &Path, source: Option<&str>) -> Option<PathBuf> {
-    let device = fs::metadata(data).ok()?.dev();
-    disk_of(system, major(device), minor(device), source)
-}
-
-/// The same by the numbers of a device, or where those are of a file system alone, as with Btrfs, by
-/// the name of its source.
-pub(super) fn disk_of(
-    system: &System,
-    major: u64,
-    minor: u64,
-    source: Option<&str>,
-) -> Option<PathBuf> {
-    let named = source.and_then(|source| source.strip_prefix("/dev/"));
-    let named = named.map(|name| format!("sys/class/block/{name}"));
-    let places = [Some(format!("sys/dev/block/{major}:{minor}")), named].into_iter().flatten();
-    let found = places.filter_map(|place| system.path(place).canonicalize().ok()).next()?;
-    Some(whole(found))
-}
-
-/// The disk of a partition, and of what is made of disks (volumes, encryption, RAID) the first one.
-fn whole(mut device: PathBuf) -> PathBuf {
-    if device.join("partition").exists() {
-        device.pop();
-    }
-    let below = fs::read_dir(device.join("slaves")).into_iter().flatten().flatten();
-    let first = below.filter_map(|entry| entry.path().canonicalize().ok()).min();
-    first.map_or(device, whole)
+    block_device::below(system, fs::metadata(data).ok()?.dev(), source)
 }
 
 /// Kind, model, size, name and cache of a disk.
 pub(super) fn described(disk: &Path) -> String {
     let text = |file: &str| read(&disk.join(file));
-    let mut words = vec![kind(disk).to_owned()];
+    let mut words = vec![kind(disk).name().to_owned()];
     // Of a card the name that its maker gave it.
     words.extend(text("device/model").or_else(|| text("device/name")));
     let mut said = vec![words.join(" ")];
@@ -54,29 +29,6 @@ pub(super) fn described(disk: &Path) -> String {
     said.push(format!("/dev/{}", name(disk)));
     said.extend(text("queue/write_cache").map(|cache| format!("its cache: {cache}")));
     said.join(", ")
-}
-
-fn name(disk: &Path) -> &str {
-    disk.file_name().and_then(|name| name.to_str()).unwrap_or_default()
-}
-
-fn kind(disk: &Path) -> &'static str {
-    let is = |file: &str, value: &str| read(&disk.join(file)).is_some_and(|text| text == value);
-    let by_usb = disk
-        .components()
-        .any(|part| part.as_os_str().to_str().is_some_and(|name| name.starts_with("usb")));
-    match name(disk) {
-        name if name.starts_with("mmcblk") && is("device/type", "SD") => "SD card",
-        name if name.starts_with("mmcblk") && is("device/type", "MMC") => "eMMC",
-        name if name.starts_with("mmcblk") => "memory card",
-        name if name.starts_with("nvme") => "NVMe SSD",
-        name if name.starts_with("vd") || name.starts_with("xvd") => "virtual disk",
-        name if name.starts_with("loop") => "file as a disk",
-        name if name.starts_with("zram") || name.starts_with("ram") => "disk in memory",
-        _ if by_usb => "disk by USB",
-        _ if is("queue/rotational", "1") => "hard disk",
-        _ => "SSD",
-    }
 }
 
 /// What an eMMC says of its cells, in steps of a tenth of their life: `life_time` has two kinds of
@@ -97,24 +49,6 @@ pub(super) fn wear(disk: &Path) -> Option<String> {
         _ => "; nearly all of its spare blocks are used",
     });
     Some(format!("{} of its life used{spare}", cells.join(" and ")))
-}
-
-/// The steps of the kinds of cells that tell.
-fn life_time(disk: &Path) -> Option<Vec<u32>> {
-    let text = read(&disk.join("device/life_time"))?;
-    let steps: Vec<u32> =
-        text.split_whitespace().filter_map(hexadecimal).filter(|s| *s > 0).collect();
-    (!steps.is_empty()).then_some(steps)
-}
-
-fn spare_blocks(disk: &Path) -> Option<u32> {
-    read(&disk.join("device/pre_eol_info"))
-        .and_then(|text| hexadecimal(&text))
-        .filter(|step| *step > 0)
-}
-
-fn hexadecimal(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 /// What of the file system and the disk disturbs.

@@ -2,7 +2,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use nix::sys::stat::makedev;
+
 use super::*;
+use crate::block_device;
 use crate::machine::tests::tree;
 
 struct Tree(tempfile::TempDir);
@@ -46,14 +49,14 @@ fn card(more: &[(&str, &str)]) -> Tree {
 #[test]
 fn a_partition_is_that_of_its_disk_and_a_card_says_what_it_is() {
     let tree = card(&[]);
-    let disk = storage::disk_of(&tree.system(), 179, 2, Some("/dev/root")).unwrap();
+    let disk = block_device::below(&tree.system(), makedev(179, 2), Some("/dev/root")).unwrap();
     assert_eq!(
         storage::described(&disk),
         "SD card SC32G, 29.7 GiB, /dev/mmcblk0, its cache: write through"
     );
     assert_eq!(storage::wear(&disk), None);
     assert_eq!(storage::warnings(&Machine::default(), Some(&disk)), Vec::<String>::new());
-    assert_eq!(storage::disk_of(&tree.system(), 0, 41, Some("overlay")), None);
+    assert_eq!(block_device::below(&tree.system(), makedev(0, 41), Some("overlay")), None);
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn an_emmc_tells_how_worn_it_is_and_is_replaced_at_its_end() {
             ("device/life_time", life),
             ("device/pre_eol_info", spare),
         ]);
-        let disk = storage::disk_of(&tree.system(), 179, 2, None).unwrap();
+        let disk = block_device::below(&tree.system(), makedev(179, 2), None).unwrap();
         (storage::wear(&disk), storage::warnings(&Machine::default(), Some(&disk)).len())
     };
     let young = "0 to 10 % and 20 to 30 % of its life used; spare blocks are there";
@@ -86,7 +89,7 @@ fn what_is_made_of_disks_is_the_first_of_them_and_a_disk_by_usb_is_told() {
     ]);
     tree.link("sys/devices/virtual/block/dm-0/slaves/sda1", &format!("{usb}/sda1"));
     tree.link("sys/class/block/vault", "sys/devices/virtual/block/dm-0");
-    let disk = storage::disk_of(&tree.system(), 0, 30, Some("/dev/vault")).unwrap();
+    let disk = block_device::below(&tree.system(), makedev(0, 30), Some("/dev/vault")).unwrap();
     assert_eq!(storage::described(&disk), "disk by USB Flash Disk, /dev/sda");
 }
 

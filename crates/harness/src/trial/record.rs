@@ -40,7 +40,7 @@ impl Record {
                 }
             }
             Event::Traced { processes } => self.traced = Some(processes),
-            Event::Run { mut run, between } => {
+            Event::Run { mut run, between, .. } => {
                 if let Some(processes) = self.traced.take() {
                     run.explained = Some(of_traced(&processes, self.server, run.ops));
                 }

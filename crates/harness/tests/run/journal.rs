@@ -32,11 +32,14 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
     run(&plan(&["good", "wrong"]), &out.options()).unwrap();
     let whole = fs::read(out.path(JOURNAL)).unwrap();
     let ends: Vec<usize> = (0..whole.len()).filter(|i| whole[*i] == b'\n').collect();
-    // Head, rows, perhaps warnings; then two trials, the first again, and the end.
-    let [.., before, first, second, again, end] = ends[..] else { panic!("{} lines", ends.len()) };
+    // Head, rows, perhaps warnings, wear and energy; then two trials, the first again, wear, and the end.
+    let [.., before, first, second, again, wear, end] = ends[..] else {
+        panic!("{} lines", ends.len())
+    };
     let cut = out.path("cut.jsonl");
     for (length, trials) in [
         (end, 2),
+        (wear, 2),
         (again, 2),
         (second + 1, 2),
         (second, 1),

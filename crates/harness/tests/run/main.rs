@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cells;
+mod energy;
 mod journal;
 mod libraries;
 mod probes;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     arguments.test_threads = Some(1);
     let tests = [
         cells::TESTS,
+        energy::TESTS,
         journal::TESTS,
         trials::TESTS,
         resumption::TESTS,

@@ -52,7 +52,8 @@ fn shape(result: &ResultFile) -> Value {
         match value {
             Value::Object(fields) => {
                 let measured = |name: &str| {
-                    name.ends_with("_ns") || name.ends_with("_bytes") || name == "latency"
+                    let time_or_size = name.ends_with("_ns") || name.ends_with("_bytes");
+                    time_or_size || name == "latency" || name == "began"
                 };
                 // Absent and zero are told apart all the same.
                 for (name, value) in fields.iter_mut() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIo, DiskCurve, Explained, Loaded, WriteBehind};
+use super::{DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, WriteBehind};
 use crate::{ResultSet, Status};
 
 /// How an engine does a phase.
@@ -100,6 +100,18 @@ pub struct Run {
     /// What it asked of the system, of a run in the explaining trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explained>,
+    /// When it was; of a phase that lasts by the clock its window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Period>,
+    /// The energy of that time, by the first source of the manifest; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
+    /// The same by the other sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub energy_beside: Vec<Energy>,
+    /// Why the first source did not measure this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_energy: Option<String>,
 }
 
 /// What one of several clients did in a run.

@@ -25,6 +25,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             warnings: Vec::new(),
             engines: BTreeMap::new(),
             drift: None,
+            ..Manifest::default()
         },
         plan: Plan {
             workloads: names(&["w"]),

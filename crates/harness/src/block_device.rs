@@ -1,0 +1,104 @@
+//! The block device below a file system, and the disk that it is on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{major, minor};
+
+use crate::machine::{System, read};
+
+/// The folder in `/sys` of the device with that number, or where it is of a file system alone, as with
+/// Btrfs, of the one that it was mounted from, by its name.
+pub(crate) fn of(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
+    let named = source.and_then(|source| source.strip_prefix("/dev/"));
+    let named = named.map(|name| format!("sys/class/block/{name}"));
+    let numbered = format!("sys/dev/block/{}:{}", major(device), minor(device));
+    let places = [Some(numbered), named].into_iter().flatten();
+    places.filter_map(|place| system.path(place).canonicalize().ok()).next()
+}
+
+/// The folder in `/sys` of the whole disk of that device.
+pub(crate) fn below(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
+    of(system, device, source).map(whole)
+}
+
+/// The disk of a partition, and of what is made of disks (volumes, encryption, RAID) the first one.
+fn whole(mut device: PathBuf) -> PathBuf {
+    if device.join("partition").exists() {
+        device.pop();
+    }
+    let below = fs::read_dir(device.join("slaves")).into_iter().flatten().flatten();
+    let first = below.filter_map(|entry| entry.path().canonicalize().ok()).min();
+    first.map_or(device, whole)
+}
+
+/// The name of a device in `/dev`, by its folder in `/sys`.
+pub(crate) fn name(device: &Path) -> &str {
+    device.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// What a disk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    SdCard,
+    Emmc,
+    /// A memory card of some kind.
+    Card,
+    Nvme,
+    Virtual,
+    /// A file.
+    Loop,
+    /// In memory.
+    Memory,
+    Usb,
+    HardDisk,
+    Ssd,
+}
+
+impl Kind {
+    /// As it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SdCard => "SD card",
+            Self::Emmc => "eMMC",
+            Self::Card => "memory card",
+            Self::Nvme => "NVMe SSD",
+            Self::Virtual => "virtual disk",
+            Self::Loop => "file as a disk",
+            Self::Memory => "disk in memory",
+            Self::Usb => "disk by USB",
+            Self::HardDisk => "hard disk",
+            Self::Ssd => "SSD",
+        }
+    }
+
+    /// `a virtual disk`.
+    pub fn article(self) -> String {
+        let article = if matches!(self, Self::SdCard | Self::Emmc | Self::Nvme | Self::Ssd) {
+            "an"
+        } else {
+            "a"
+        };
+        format!("{article} {}", self.name())
+    }
+}
+
+/// What the disk in a folder of `/sys` is.
+pub(crate) fn kind(disk: &Path) -> Kind {
+    let is = |file: &str, value: &str| read(&disk.join(file)).is_some_and(|text| text == value);
+    let by_usb = disk
+        .components()
+        .any(|part| part.as_os_str().to_str().is_some_and(|name| name.starts_with("usb")));
+    match name(disk) {
+        name if name.starts_with("mmcblk") && is("device/type", "SD") => Kind::SdCard,
+        name if name.starts_with("mmcblk") && is("device/type", "MMC") => Kind::Emmc,
+        name if name.starts_with("mmcblk") => Kind::Card,
+        name if name.starts_with("nvme") => Kind::Nvme,
+        name if name.starts_with("vd") || name.starts_with("xvd") => Kind::Virtual,
+        name if name.starts_with("loop") => Kind::Loop,
+        name if name.starts_with("zram") || name.starts_with("ram") => Kind::Memory,
+        _ if by_usb => Kind::Usb,
+        _ if is("queue/rotational", "1") => Kind::HardDisk,
+        _ => Kind::Ssd,
+    }
+}

@@ -1,0 +1,98 @@
+//! Counters of energy around a run, read by the process that does it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::monotonic_ns;
+
+/// A counter in microjoules that starts again at 0 after its range.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Zone {
+    pub path: PathBuf,
+    /// The largest value that it has.
+    pub range: u64,
+}
+
+impl Zone {
+    pub fn read(&self) -> io::Result<u64> {
+        microjoules(&self.path)
+    }
+
+    /// What was counted from one value to another, when it began anew at most once in between.
+    pub const fn since(&self, before: u64, now: u64) -> u64 {
+        if now >= before {
+            now - before
+        } else {
+            (self.range.saturating_sub(before)).saturating_add(now).saturating_add(1)
+        }
+    }
+}
+
+/// The number in a file of sysfs.
+pub(super) fn microjoules(path: &Path) -> io::Result<u64> {
+    let text = fs::read_to_string(path)?;
+    text.trim().parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+/// The zones of one source, which are added up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    pub(crate) source: String,
+    pub(crate) zones: Vec<Zone>,
+}
+
+/// Counters at the beginning of a run.
+pub(crate) struct Readings<'a> {
+    counters: &'a [Counter],
+    values: Vec<Vec<Option<u64>>>,
+    began: Option<u64>,
+}
+
+impl<'a> Readings<'a> {
+    /// Reads them, and then the clock.
+    pub fn begin(counters: &'a [Counter]) -> Self {
+        let values = read(counters);
+        Self { counters, values, began: monotonic_ns() }
+    }
+
+    /// Reads the clock, and then the counters again. `None` without a clock.
+    pub fn end(self) -> Option<Window> {
+        let between = self.began.zip(monotonic_ns())?;
+        let after = read(self.counters);
+        let zones = self.counters.iter().zip(self.values).zip(after);
+        let counted = zones.map(|((counter, before), after)| {
+            let zones = counter.zones.iter().zip(before).zip(after);
+            let of = |((zone, before), after): ((&Zone, Option<u64>), Option<u64>)| {
+                Some(zone.since(before?, after?))
+            };
+            Counted { source: counter.source.clone(), microjoules: zones.map(of).collect() }
+        });
+        Some(Window { between, counted: counted.collect() })
+    }
+}
+
+fn read(counters: &[Counter]) -> Vec<Vec<Option<u64>>> {
+    let of = |counter: &Counter| counter.zones.iter().map(|zone| zone.read().ok()).collect();
+    counters.iter().map(of).collect()
+}
+
+/// The time of a run that its energy is of, and what counters counted in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// Its beginning and its end, in ns of the monotonic clock.
+    pub(crate) between: (u64, u64),
+    pub(crate) counted: Vec<Counted>,
+}
+
+/// What the zones of a source counted, less whole ranges; `None` of one that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub(crate) source: String,
+    pub(crate) microjoules: Vec<Option<u64>>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Power over time, and its integral.
+
+use std::collections::VecDeque;
+
+/// The fewest samples within a time that its energy is made of: what lies before the first and behind
+/// the last one is then no more than a fifth of it.
+pub(crate) const LEAST: usize = 10;
+
+/// The most samples that are kept of a run: a day's, ten a second.
+const MOST: usize = 864_000;
+
+/// Watts at seconds of some clock, in the order of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Curve(VecDeque<(f64, f64)>);
+
+impl FromIterator<(f64, f64)> for Curve {
+    fn from_iter<T: IntoIterator<Item = (f64, f64)>>(samples: T) -> Self {
+        Self(samples.into_iter().collect())
+    }
+}
+
+impl Curve {
+    pub fn push(&mut self, at: f64, watts: f64) {
+        self.0.push_back((at, watts));
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    /// Forgets what lies before `at`, but for the last sample there.
+    pub fn forget_before(&mut self, at: f64) {
+        while self.0.get(1).is_some_and(|(next, _)| *next <= at) {
+            self.0.pop_front();
+        }
+    }
+
+    /// The samples within a time.
+    pub fn within(&self, began: f64, ended: f64) -> impl Iterator<Item = f64> {
+        let (first, end) = (self.first_at(began), self.first_at(ended));
+        self.0.range(first..end).map(|(_, watts)| *watts)
+    }
+
+    /// The place of the first sample at this time or later.
+    fn first_at(&self, at: f64) -> usize {
+        self.0.partition_point(|(sampled, _)| *sampled < at)
+    }
+
+    /// Joules from one time to another: the area below straight lines between the samples, and below the
+    /// last sample before and behind them all.
+    ///
+    /// # Errors
+    /// Why that is not known, in words: too few samples, or a gap of more than `gap` seconds.
+    pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, String> {
+        let samples = self.within(began, ended).count();
+        self.check_gaps(began, ended, gap)?;
+        if samples < LEAST {
+            let lasted = ended - began;
+            return Err(format!(
+                "it was read {samples} times in {lasted:.3} s, and {LEAST} times are needed"
+            ));
+        }
+        Ok(self.area(began, ended))
+    }
+
+    /// Mean watts of a time, without the demand for a number of samples; `None` over a gap.
+    pub fn mean(&self, began: f64, ended: f64, gap: f64) -> Option<f64> {
+        self.check_gaps(began, ended, gap).ok()?;
+        Some(self.area(began, ended) / (ended - began))
+    }
+
+    fn check_gaps(&self, began: f64, ended: f64, gap: f64) -> Result<(), String> {
+        // One sample before and one behind, where there are such.
+        let first = self.first_at(began).saturating_sub(1);
+        let end = (self.first_at(ended) + 1).min(self.0.len());
+        let mut at = None;
+        for (next, _) in self.0.range(first..end) {
+            let from = at.unwrap_or(began);
+            if next - from > gap && *next > began {
+                return Err(format!("it was not read for {:.1} s", next - from));
+            }
+            at = Some(*next);
+        }
+        match at {
+            Some(last) if ended - last <= gap => Ok(()),
+            Some(last) => Err(format!("it was not read for {:.1} s", ended - last)),
+            None => Err("it was not read".to_owned()),
+        }
+    }
+
+    /// The area, of which both ends may lie beyond the samples.
+    fn area(&self, began: f64, ended: f64) -> f64 {
+        let inner = self.0.range(self.first_at(began)..self.first_at(ended));
+        let points = [(began, self.at(began))].into_iter().chain(inner.copied());
+        let points: Vec<(f64, f64)> = points.chain([(ended, self.at(ended))]).collect();
+        points.windows(2).map(|two| (two[1].0 - two[0].0) * (two[0].1 + two[1].1) / 2.0).sum()
+    }
+
+    /// Watts at a time: between two samples by a straight line.
+    fn at(&self, at: f64) -> f64 {
+        let next = self.first_at(at);
+        let after = self.0.get(next).copied();
+        let before = next.checked_sub(1).and_then(|place| self.0.get(place)).copied();
+        match (before, after) {
+            (Some((t0, w0)), Some((t1, w1))) => w0 + (w1 - w0) * (at - t0) / (t1 - t0),
+            (Some((_, watts)), None) | (None, Some((_, watts))) => watts,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// All samples: seconds and watts.
+    pub fn samples(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.0.iter().copied()
+    }
+
+    /// The first and the last time; `None` without samples.
+    pub fn ends(&self) -> Option<[f64; 2]> {
+        Some([self.0.front()?.0, self.0.back()?.0])
+    }
+
+    /// The usual time from one sample to the next: the median.
+    pub fn interval(&self) -> Option<f64> {
+        let pairs = self.0.iter().zip(self.0.iter().skip(1));
+        let mut steps: Vec<f64> = pairs.map(|((before, _), (after, _))| after - before).collect();
+        let middle = steps.len() / 2;
+        (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+    }
+
+    /// The same samples at other times.
+    pub fn moved(&self, to: impl Fn(f64) -> f64) -> Self {
+        self.samples().map(|(at, watts)| (to(at), watts)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

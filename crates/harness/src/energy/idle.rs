@@ -1,0 +1,94 @@
+//! The draw of the idle machine.
+
+use std::time::Duration;
+
+use embermark_model::result::EnergySource;
+
+use super::sampler::{Read, Sampler, Watched, seconds};
+use super::source::{Kind, Power};
+use super::spread::{mean, spread};
+use crate::Interrupt;
+
+/// So many parts of the idle time are compared with each other.
+const PARTS: u32 = 10;
+
+/// How long it sleeps between two looks.
+const NAP: Duration = Duration::from_millis(20);
+
+/// The fewest samples of a power that make an idle draw.
+const LEAST: usize = 3;
+
+impl Sampler {
+    /// Does nothing for that long but to read what measures, and keeps what the idle machine draws. Of the
+    /// powers of hwmon the largest comes first from then on: it is likely the board's, and the others
+    /// parts of it. Whether it came to its end.
+    pub fn measure_idle(&self, length: Duration, interrupt: &Interrupt) -> bool {
+        let Some(began) = self.look_at_all() else { return true };
+        let mut ends = vec![began];
+        for part in 1..=PARTS {
+            let until = began + (length * part / PARTS).as_secs_f64();
+            while seconds().is_some_and(|now| now < until) {
+                if interrupt.is_set() {
+                    return false;
+                }
+                let left = seconds().map_or(0.0, |now| (until - now).max(0.0));
+                std::thread::sleep(NAP.min(Duration::from_secs_f64(left)));
+                self.look();
+            }
+            ends.extend(self.look_at_counters());
+        }
+        let ended = ends.last().copied().unwrap_or(began);
+        let mut known = self.known();
+        known.idle = Some(self.period(began, ended));
+        self.with(|watched| {
+            let of = |source: &EnergySource| watched.iter().find(|of| of.source.id == source.id);
+            for source in &mut known.sources {
+                if let Some(watched) = of(source) {
+                    watched.describe_idle(source, &ends);
+                }
+            }
+            let is_hwmon = |source: &EnergySource| {
+                of(source).is_some_and(|of| matches!(of.source.kind, Kind::Power(Power::Hwmon(_))))
+            };
+            largest_first(&mut known.sources, is_hwmon);
+        });
+        self.go_on(known);
+        true
+    }
+}
+
+/// Sorts these sources among each other, in the places that they have.
+fn largest_first(sources: &mut [EnergySource], which: impl Fn(&EnergySource) -> bool) {
+    let places: Vec<usize> = (0..sources.len()).filter(|place| which(&sources[*place])).collect();
+    let mut sorted: Vec<EnergySource> =
+        places.iter().map(|place| sources[*place].clone()).collect();
+    let watts = |source: &EnergySource| source.idle_watts.unwrap_or(0.0);
+    sorted.sort_by(|a, b| watts(b).total_cmp(&watts(a)));
+    for (place, source) in places.into_iter().zip(sorted) {
+        sources[place] = source;
+    }
+}
+
+impl Watched {
+    /// Writes into a source what it drew in the parts of a time that end at `ends`.
+    fn describe_idle(&self, source: &mut EnergySource, ends: &[f64]) {
+        let (Some(began), Some(ended)) = (ends.first(), ends.last()) else { return };
+        let watts: Vec<f64> = match &self.read {
+            Read::Power(curve) => curve.within(*began, *ended).collect(),
+            Read::Counter(zones) => {
+                let part = |two: &[f64]| {
+                    let joules = zones.iter().map(|zone| zone.about(two[0], two[1]));
+                    Some(joules.sum::<Option<f64>>()? / (two[1] - two[0]))
+                };
+                ends.windows(2).filter_map(part).collect()
+            }
+        };
+        if watts.len() >= LEAST {
+            (source.idle_watts, source.idle_spread_watts) = (mean(&watts), spread(&watts));
+        }
+        source.reading_ns = self.mean_reading_ns();
+    }
+}
+
+#[cfg(test)]
+mod tests;

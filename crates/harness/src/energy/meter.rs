@@ -1,0 +1,183 @@
+//! Energy by an external meter, whose record is put beside a run by the times of both.
+
+mod align;
+mod record;
+
+use std::path::Path;
+
+use embermark_model::result::{Energy, EnergySource, Period, ResultFile, Run, SCHEMA};
+use jiff::Timestamp;
+
+use super::curve::Curve;
+use super::spread::{mean, spread};
+use crate::HarnessError;
+
+pub use record::Record;
+
+/// The name of the source.
+const ID: &str = "meter";
+
+/// So many times the usual time between two lines is a gap.
+const GAP: f64 = 5.0;
+
+/// What is said of a meter beside its record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeterOptions {
+    /// Seconds that its times lack to those of the machine, instead of what the load pattern tells.
+    pub offset: Option<f64>,
+    /// The draw of the idle machine in watts, instead of what the meter has of the idle time.
+    pub idle_watts: Option<f64>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Metered {
+    /// The meter as the result has it now.
+    pub source: EnergySource,
+    /// Runs whose energy it told.
+    pub known: usize,
+    /// Why it did not tell that of others, with their number.
+    pub unknown: Vec<(String, usize)>,
+}
+
+/// Writes into a result the energy that a meter's record has for its runs. It becomes the first source; what
+/// other sources say stays beside it, and what another record said goes.
+///
+/// # Errors
+/// When the runs have no times, or it is not known how the meter's clock stands to the machine's.
+pub fn apply(
+    result: &mut ResultFile,
+    record: &Record,
+    file: &Path,
+    options: MeterOptions,
+) -> Result<Metered, HarnessError> {
+    let refused = |why: String| HarnessError::Meter { path: file.to_owned(), why };
+    let known = result.manifest.energy.clone().unwrap_or_default();
+    if runs(result).all(|run| run.period.is_none()) {
+        return Err(refused(
+            "the result has no times of its runs: measure again, with this version".to_owned(),
+        ));
+    }
+    let markers: Vec<Moment> = known.markers.iter().filter_map(Moment::of).collect();
+    let clock = match options.offset {
+        Some(offset) => align::given(offset),
+        None if markers.is_empty() && record.is_relative => {
+            return Err(refused(
+                "its times begin at 0, and the run was not made with --metered, whose load pattern tells \
+                 when that was: give --offset SECONDS, the Unix time of its first line"
+                    .to_owned(),
+            ));
+        }
+        None if markers.is_empty() => align::same(),
+        None => align::by_markers(&record.curve, &markers).map_err(refused)?,
+    };
+    let curve = record.curve.moved(|at| clock.day(at));
+    let gap = GAP * curve.interval().unwrap_or(f64::INFINITY);
+    if let (Some([first, last]), Some([began, ended])) = (curve.ends(), span(result))
+        && (last < began || first > ended)
+    {
+        return Err(refused(format!(
+            "it lasts from {} to {}, and the run from {} to {}: is it of another run, or its clock another \
+             one (--offset)?",
+            day(first),
+            day(last),
+            day(began),
+            day(ended)
+        )));
+    }
+    let idle = known.idle.as_ref().and_then(Moment::of);
+    let mut source = EnergySource {
+        id: ID.to_owned(),
+        about: format!(
+            "external meter ({})",
+            file.file_name().unwrap_or_default().to_string_lossy()
+        ),
+        sampled_every_ns: curve.interval().map(|seconds| (seconds * 1e9) as u64),
+        aligned: Some(clock.says.clone()),
+        ..EnergySource::default()
+    };
+    match (options.idle_watts, idle) {
+        (Some(watts), _) => source.idle_watts = Some(watts),
+        (None, Some(Moment { began, ended })) if curve.mean(began, ended, gap).is_some() => {
+            let samples: Vec<f64> = curve.within(began, ended).collect();
+            (source.idle_watts, source.idle_spread_watts) = (mean(&samples), spread(&samples));
+        }
+        _ => {}
+    }
+    Ok(write(result, &curve, gap, source))
+}
+
+/// Writes the energies.
+fn write(result: &mut ResultFile, curve: &Curve, gap: f64, source: EnergySource) -> Metered {
+    let mut metered = Metered { source: source.clone(), known: 0, unknown: Vec::new() };
+    for run in runs_mut(result) {
+        let Some(Moment { began, ended }) = run.period.as_ref().and_then(Moment::of) else {
+            continue;
+        };
+        let before = run.energy.take().into_iter().chain(std::mem::take(&mut run.energy_beside));
+        run.energy_beside = before.filter(|energy| energy.source != ID).collect();
+        match curve.joules(began, ended, gap) {
+            Ok(joules) => {
+                run.energy = Some(Energy::of(&source, joules, ended - began));
+                run.no_energy = None;
+                metered.known += 1;
+            }
+            Err(why) => {
+                let kind =
+                    why.split(char::is_numeric).next().unwrap_or_default().trim_end().to_owned();
+                match metered.unknown.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, times)) => *times += 1,
+                    None => metered.unknown.push((kind, 1)),
+                }
+                run.no_energy = Some(why);
+            }
+        }
+    }
+    let energy = result.manifest.energy.get_or_insert_default();
+    energy.sources.retain(|other| other.id != ID);
+    energy.sources.insert(0, source);
+    // Its fields have their newest names now.
+    result.schema = SCHEMA;
+    metered
+}
+
+/// A time of day, in Unix seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Moment {
+    began: f64,
+    ended: f64,
+}
+
+impl Moment {
+    fn of(period: &Period) -> Option<Self> {
+        let began = period.began.parse::<Timestamp>().ok()?.as_nanosecond() as f64 / 1e9;
+        Some(Self { began, ended: began + period.lasted_ns as f64 / 1e9 })
+    }
+}
+
+/// The beginning of the first run and the end of the last one.
+fn span(result: &ResultFile) -> Option<[f64; 2]> {
+    let moments: Vec<Moment> =
+        runs(result).filter_map(|run| Moment::of(run.period.as_ref()?)).collect();
+    let began = moments.iter().map(|of| of.began).reduce(f64::min)?;
+    Some([began, moments.iter().map(|of| of.ended).reduce(f64::max)?])
+}
+
+fn runs(result: &ResultFile) -> impl Iterator<Item = &Run> {
+    let trials = result.cells.iter().flat_map(|cell| &cell.trials);
+    trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
+}
+
+fn runs_mut(result: &mut ResultFile) -> impl Iterator<Item = &mut Run> {
+    let trials = result.cells.iter_mut().flat_map(|cell| &mut cell.trials);
+    trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs)
+}
+
+/// A time of day in words.
+fn day(seconds: f64) -> String {
+    let at = Timestamp::from_second(seconds as i64);
+    at.map_or_else(|_| format!("{seconds} s"), |at| at.to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! The record of a meter: a CSV file with a column of time, and one of watts or two of volts and amperes.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::Curve;
+use crate::HarnessError;
+
+/// Times below this are no time of day: they began at 0 some day (1e9 is September 2001).
+const FIRST_DAY: f64 = 1e9;
+
+/// A meter's power over time.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub(super) curve: Curve,
+    /// Its times are no times of day.
+    pub(super) is_relative: bool,
+}
+
+/// A column by its names, and what its numbers are to be multiplied with.
+type Names = &'static [(&'static str, f64)];
+
+const TIME: Names = &[
+    ("time", 1.0),
+    ("timestamp", 1.0),
+    ("date", 1.0),
+    ("datetime", 1.0),
+    ("t", 1.0),
+    ("time_s", 1.0),
+    ("seconds", 1.0),
+    ("s", 1.0),
+    ("time_ms", 1e-3),
+    ("timestamp_ms", 1e-3),
+    ("ms", 1e-3),
+];
+const WATTS: Names = &[
+    ("watts", 1.0),
+    ("power", 1.0),
+    ("w", 1.0),
+    ("power_w", 1.0),
+    ("power_mw", 1e-3),
+    ("mw", 1e-3),
+];
+const VOLTS: Names = &[
+    ("volts", 1.0),
+    ("voltage", 1.0),
+    ("v", 1.0),
+    ("voltage_v", 1.0),
+    ("voltage_mv", 1e-3),
+    ("mv", 1e-3),
+];
+const AMPERES: Names = &[
+    ("amperes", 1.0),
+    ("amps", 1.0),
+    ("current", 1.0),
+    ("a", 1.0),
+    ("current_a", 1.0),
+    ("current_ma", 1e-3),
+    ("ma", 1e-3),
+];
+
+/// Where a column is.
+#[derive(Clone, Copy)]
+struct Column {
+    place: usize,
+    unit: f64,
+}
+
+enum Power {
+    Watts(Column),
+    Product(Column, Column),
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a line of it is not what it should be: says which.
+    pub fn read(path: &Path) -> Result<Self, HarnessError> {
+        let refused = |why: String| HarnessError::Meter { path: path.to_owned(), why };
+        let text = fs::read(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
+        let text = String::from_utf8_lossy(&text);
+        Self::parse(&text).map_err(refused)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        // What follows a mark that some programs put before a file.
+        let text = text.trim_start_matches('\u{feff}');
+        let header = text.lines().next().unwrap_or_default();
+        let separator = [b';', b'\t', b','].into_iter();
+        let separator =
+            separator.max_by_key(|&by| header.bytes().filter(|&byte| byte == by).count());
+        let separator = separator.unwrap_or(b',');
+        let mut rows = csv::ReaderBuilder::new()
+            .delimiter(separator)
+            .trim(csv::Trim::All)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let names: Vec<String> =
+            rows.headers().map_err(|e| e.to_string())?.iter().map(plain).collect();
+        let column = |known: Names| {
+            known.iter().find_map(|(name, unit)| {
+                let place = names.iter().position(|other| other == name)?;
+                Some(Column { place, unit: *unit })
+            })
+        };
+        let lacks = |what: &str| {
+            format!(
+                "its first line names no column of {what}: it has {}; name one time, and watts or volts and \
+                 amperes",
+                names.join(", ")
+            )
+        };
+        let time = column(TIME).ok_or_else(|| lacks("time"))?;
+        let power = match (column(WATTS), column(VOLTS), column(AMPERES)) {
+            (Some(watts), ..) => Power::Watts(watts),
+            (None, Some(volts), Some(amperes)) => Power::Product(volts, amperes),
+            _ => return Err(lacks("watts")),
+        };
+        let mut samples: Vec<(f64, f64, u32)> = Vec::new();
+        for row in rows.records() {
+            let row = row.map_err(|error| error.to_string())?;
+            let line = row.position().map_or(0, csv::Position::line);
+            let wrong = |what: &str, text: &str| format!("line {line}: '{text}' is no {what}");
+            let text = |column: Column| row.get(column.place).unwrap_or_default();
+            let number = |column: Column| {
+                let text = text(column);
+                parsed(text, separator)
+                    .map(|value| value * column.unit)
+                    .ok_or_else(|| wrong("number", text))
+            };
+            let at = seconds(text(time), time.unit, separator)
+                .ok_or_else(|| wrong("time: write Unix seconds or RFC 3339", text(time)))?;
+            let watts = match power {
+                Power::Watts(watts) => number(watts)?,
+                Power::Product(volts, amperes) => number(volts)? * number(amperes)?,
+            };
+            match samples.last_mut() {
+                Some((last, ..)) if at < *last => {
+                    return Err(format!("line {line}: its time is before that of the line above"));
+                }
+                // A clock that is coarser than the lines: their mean.
+                Some((last, sum, times)) if at <= *last => {
+                    (*sum, *times) = (*sum + watts, *times + 1)
+                }
+                _ => samples.push((at, watts, 1)),
+            }
+        }
+        if samples.len() < 2 {
+            return Err("it has no two lines of different times".to_owned());
+        }
+        let is_relative = samples.iter().any(|(at, ..)| *at < FIRST_DAY);
+        let mean = samples.into_iter().map(|(at, sum, times)| (at, sum / f64::from(times)));
+        Ok(Self { curve: mean.collect(), is_relative })
+    }
+}
+
+/// A name in small letters, blanks and brackets as underscores: `Power (W)` is `power_w`.
+fn plain(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_").to_lowercase()
+}
+
+/// A number; with a comma for the point where that separates no columns.
+fn parsed(text: &str, separator: u8) -> Option<f64> {
+    let text = if separator == b',' { text.to_owned() } else { text.replace(',', ".") };
+    text.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+/// Unix seconds, or seconds since the meter began. A time of day without a zone is one in UTC.
+fn seconds(text: &str, unit: f64, separator: u8) -> Option<f64> {
+    let of = |at: Timestamp| at.as_nanosecond() as f64 / 1e9;
+    let day = || {
+        let civil = text.replace('/', "-").parse::<DateTime>().ok()?;
+        Some(of(civil.to_zoned(TimeZone::UTC).ok()?.timestamp()))
+    };
+    parsed(text, separator)
+        .map(|value| value * unit)
+        .or_else(|| text.parse::<Timestamp>().ok().map(of))
+        .or_else(day)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! What a run does about energy and wear before its first trial and after its last one.
+
+use embermark_model::result::Wear;
+
+use crate::HarnessError;
+use crate::energy::marker;
+use crate::journal::Line;
+use crate::machine::System;
+use crate::session::Run;
+use crate::wear;
+
+impl Run<'_> {
+    /// Measures the idle draw and reads the counters of wear, unless the journal has them, as that of a
+    /// run that is gone on with. Whether it came to its end.
+    pub(crate) fn before_trials(&mut self) -> Result<bool, HarnessError> {
+        if self.options.once_per_setting {
+            // Answers alone are checked.
+            return Ok(true);
+        }
+        if self.journal.wear.is_none() {
+            let wear = self.wear();
+            self.journal.add(Line::Wear { wear })?;
+        }
+        if let Some(known) = self.journal.energy.clone() {
+            self.energy.go_on(known);
+            return Ok(true);
+        }
+        let options = self.options.energy.clone();
+        if options.metered {
+            self.progress.note(&format!(
+                "the load pattern for the external meter, {:.0} s",
+                (options.slot * marker::PATTERN.len() as u32).as_secs_f64()
+            ));
+            if !self.energy.mark(options.slot, &self.options.interrupt) {
+                return Ok(false);
+            }
+        }
+        if options.metered || !self.energy.is_empty() {
+            let length = options.idle.as_secs_f64();
+            self.progress.note(&format!("the idle draw is measured, {length:.0} s"));
+            if !self.energy.measure_idle(options.idle, &self.options.interrupt) {
+                return Ok(false);
+            }
+        }
+        let energy = self.energy.known();
+        self.journal.add(Line::Energy { energy })?;
+        Ok(true)
+    }
+
+    /// Makes the load pattern once more for a meter, whose clock may go at another rate, and reads the
+    /// counters of wear again.
+    pub(crate) fn after_trials(&mut self) -> Result<(), HarnessError> {
+        if self.options.once_per_setting {
+            return Ok(());
+        }
+        let marked = self.journal.energy.as_ref().is_some_and(|known| !known.markers.is_empty());
+        if marked && self.energy.mark(self.options.energy.slot, &self.options.interrupt) {
+            let energy = self.energy.known();
+            self.journal.add(Line::Energy { energy })?;
+        }
+        let now = self.wear();
+        if let Some(mut wear) = self.journal.wear.clone() {
+            wear::end(&mut wear, &now);
+            self.journal.add(Line::Wear { wear })?;
+        }
+        Ok(())
+    }
+
+    fn wear(&self) -> Wear {
+        wear::read(&System::at(&self.options.energy.root), &self.dirs.data)
+    }
+}

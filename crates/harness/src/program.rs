@@ -1,0 +1,52 @@
+//! Asking another program, which may hang.
+
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a program may take.
+const TAKES: Duration = Duration::from_secs(5);
+
+/// What a program writes, however it ends; one that takes too long is ended.
+///
+/// # Errors
+/// Why there is nothing, in words.
+pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
+    let name = program.display();
+    let refused = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => format!("no {name}"),
+        _ => format!("{name} cannot be started: {error}"),
+    };
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(refused)?;
+    // In a thread: what is longer than the pipe would keep it from ending.
+    let reader = child.stdout.take().map(|mut out| {
+        std::thread::spawn(move || {
+            let mut stdout = Vec::new();
+            let _ = out.read_to_end(&mut stdout);
+            stdout
+        })
+    });
+    let began = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if began.elapsed() < TAKES => std::thread::sleep(Duration::from_millis(1)),
+            _ => {
+                let _ = child.kill().and_then(|()| child.wait());
+                return Err(format!("{name} did not end within {} s", TAKES.as_secs()));
+            }
+        }
+    };
+    let stdout = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    Ok(Output { status, stdout, stderr: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests;

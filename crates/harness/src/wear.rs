@@ -1,0 +1,75 @@
+//! What the disk below the databases says of its wear: counters of its own, and the bytes that a file system
+//! has written to it.
+
+mod emmc;
+mod file_system;
+mod smart;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use embermark_model::result::{Wear, WearCounter};
+
+use crate::block_device::{self, Kind};
+use crate::machine::System;
+
+pub(crate) use emmc::{life_time, spare_blocks};
+
+/// What is counted of a disk, and why other counters are not there.
+type Counted = Result<Vec<WearCounter>, String>;
+
+/// Reads the counters of the disk and the file system that hold `data`.
+pub(crate) fn read(system: &System, data: &Path) -> Wear {
+    read_with(system, data, Path::new(smart::PROGRAM))
+}
+
+fn read_with(system: &System, data: &Path, smartctl: &Path) -> Wear {
+    let source = system.machine(data).device;
+    let Ok(device) = fs::metadata(data).map(|data| data.dev()) else { return Wear::default() };
+    let disk = block_device::below(system, device, source.as_deref());
+    let of_disk = match &disk {
+        None => Err("no disk of its own is seen below the databases".to_owned()),
+        Some(disk) => match block_device::kind(disk) {
+            Kind::Emmc => emmc::counters(disk),
+            Kind::Nvme | Kind::Ssd | Kind::Usb | Kind::HardDisk => {
+                smart::counters(smartctl, &format!("/dev/{}", block_device::name(disk)))
+            }
+            kind @ (Kind::SdCard | Kind::Card) => {
+                Err(format!("{} has no counters of wear", kind.article()))
+            }
+            kind @ (Kind::Virtual | Kind::Loop | Kind::Memory) => Err(format!(
+                "{} has no counters of wear: they are those of what it lies on",
+                kind.article()
+            )),
+        },
+    };
+    let file_system = file_system::counters(system, device, source.as_deref());
+    let mut wear = Wear {
+        disk: disk.map(|disk| format!("/dev/{}", block_device::name(&disk))),
+        ..Wear::default()
+    };
+    for counted in [of_disk, file_system] {
+        match counted {
+            Ok(counters) => wear.counters.extend(counters),
+            Err(why) => wear.not_counted.push(why),
+        }
+    }
+    wear
+}
+
+/// Takes over into what was read before a run what is read after it.
+pub(crate) fn end(before: &mut Wear, now: &Wear) {
+    for counter in &mut before.counters {
+        let same = |other: &&WearCounter| {
+            (&other.name, &other.source, other.unit)
+                == (&counter.name, &counter.source, counter.unit)
+        };
+        // Of another disk it would be no difference.
+        let now = now.counters.iter().find(same).filter(|_| before.disk == now.disk);
+        counter.after = now.map(|now| now.before);
+    }
+}
+
+#[cfg(test)]
+mod tests;
