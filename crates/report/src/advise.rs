@@ -28,7 +28,7 @@ pub use render::{json, markdown, words};
 pub use turns::CriterionTurn;
 
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
-use crate::{scaling, text};
+use crate::{notes, scaling, text};
 use levels::Level;
 
 /// What every engine is and how it compares at one number of rows within one limit of memory, by
@@ -234,13 +234,16 @@ fn table<'a>(
 /// `None` of a group in which nothing ended well.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
     let protocol = Protocol::of(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
+    let cold = if file.plan.cold { ", cold reads" } else { "" };
+    let energy = notes::energy::source(file).filter(|_| criteria.contains(&"energy"));
+    let energy = energy.map(|by| format!(", energy by {by}")).unwrap_or_default();
     Some(RestsOn {
         tier: group.durability,
         workload: text::plain(group.workload),
         scale: group.extent().to_string(),
         rows: group.row_count(),
         criteria,
-        protocol: format!("{protocol}{}", if file.plan.cold { ", cold reads" } else { "" }),
+        protocol: format!("{protocol}{cold}{energy}"),
     })
 }
 

@@ -3,6 +3,7 @@
 mod columns;
 mod csv;
 mod disk;
+mod energy;
 mod explained;
 mod json;
 mod lines;

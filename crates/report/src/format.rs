@@ -22,6 +22,16 @@ pub fn bytes(count: f64) -> String {
     scaled(count, &["B", "kB", "MB", "GB", "TB"])
 }
 
+/// Energy given in joules: `12.3 µJ`, `842 J`.
+pub fn joules(joules: f64) -> String {
+    scaled(joules * 1e9, &["nJ", "µJ", "mJ", "J", "kJ", "MJ"])
+}
+
+/// Power given in watts: `842 mW`, `3.21 W`.
+pub fn watts(watts: f64) -> String {
+    scaled(watts * 1e3, &["mW", "W", "kW"])
+}
+
 /// A number of three significant digits: `0.0123`, `12.3`, `1,234`.
 pub fn number(value: f64) -> String {
     if value.is_finite() { significant(value) } else { NOT_MEASURED.into() }

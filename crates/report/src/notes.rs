@@ -2,6 +2,7 @@
 //! were measured with.
 
 mod checked;
+pub(crate) mod energy;
 pub(crate) mod failures;
 mod sharing;
 mod timed;
@@ -76,6 +77,7 @@ pub(crate) fn sections(
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Durability", shown::notes(durability)),
+        ("Energy and wear", energy::notes(file)),
         ("How to read it", reading(file, comparison, scaling)),
         ("Measured with", measured_with(file, path)),
     ])

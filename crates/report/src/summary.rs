@@ -4,6 +4,7 @@
 mod beside;
 mod column;
 mod computed;
+mod energy;
 mod explained;
 mod figure;
 mod loading;

@@ -4,6 +4,7 @@
 
 mod counted;
 mod explained;
+mod metered;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,13 +15,14 @@ use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};
 use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_report::{ReportError, load};
 use explained::explained;
+use metered::metered;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 /// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
 
 fn fixture() -> ResultFile {
-    explained(counted(load(Path::new(FIXTURE)).unwrap()))
+    metered(explained(counted(load(Path::new(FIXTURE)).unwrap())))
 }
 
 fn options() -> PageOptions<'static> {

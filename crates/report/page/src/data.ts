@@ -332,7 +332,7 @@ export interface Overtaking extends Within {
 export interface Column {
   key: string;
   about: string;
-  quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share";
+  quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share" | "energy" | "power";
 }
 
 /** A table of one result, each line with its label first. */

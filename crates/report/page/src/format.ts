@@ -12,6 +12,12 @@ export function bytes(count: number): string {
   return Math.abs(count) < 999.5 ? `${Math.round(count)} B` : scaled(count, ["B", "kB", "MB", "GB", "TB"]);
 }
 
+/** `12.3 µJ`, `842 J`, from joules. */
+export const joules = (energy: number): string => scaled(energy * 1e9, ["nJ", "µJ", "mJ", "J", "kJ", "MJ"]);
+
+/** `842 mW`, `3.21 W`, from watts. */
+export const watts = (power: number): string => scaled(power * 1e3, ["mW", "W", "kW"]);
+
 /** `1.00x`, `1,234x`. */
 export const ratio = (value: number): string => (Number.isFinite(value) ? `${significant(value)}x` : NOT_MEASURED);
 
@@ -21,7 +27,7 @@ export const count = (number: number): string => grouped(String(Math.round(numbe
 /** How a number is written that counts this. */
 export function amount(quantity: Column["quantity"]): (value: number) => string {
   const shares = (share: number) => `${(100 * share).toFixed(1)} %`;
-  return { time: duration, bytes, count, number: significant, ratio, share: shares }[quantity];
+  return { time: duration, bytes, count, number: significant, ratio, share: shares, energy: joules, power: watts }[quantity];
 }
 
 /** `show(value)`, or a dash. */

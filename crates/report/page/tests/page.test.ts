@@ -105,6 +105,18 @@ seen("charts have a mark for every figure, and a table with as many", golden, {}
   assert.ok(await tab.locator('#resources g.m-amount rect').count() > 0);
 });
 
+seen("energy is a chart of its own, and stands in a box with its unit", golden, {}, async ({ tab }) => {
+  const page = golden();
+  assert.match(await tab.locator("#resources").textContent() ?? "", /energy over the idle draw/);
+  const index = page.entries.findIndex((entry) => entry.figure && entry.beside?.energy_per_op_joules && page.cells[entry.cell]?.main);
+  const entry = page.entries[index];
+  assert.ok(entry);
+  await tab.locator(box(page.cells[entry.cell]?.engine ?? "", entry.phase ?? "")).first().click();
+  const said = await tab.locator("dialog[open]").innerText();
+  assert.match(said, /energy of an operation over the idle draw\s+[\d.,]+ (n|µ|m|k)?J/);
+  assert.match(said, /mean power during a run, the idle draw included\s+[\d.,]+ m?W/);
+});
+
 seen("a cell that failed later on keeps its times, says so and is not ranked", golden, {}, async ({ tab }) => {
   const label = await tab.locator(box("berkeleydb", "read")).last().getAttribute("aria-label");
   assert.match(label ?? "", /its cell failed, not ranked$/);

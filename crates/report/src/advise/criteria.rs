@@ -71,7 +71,7 @@ const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 12] = [
+pub(super) static CRITERIA: [Made; 13] = [
     made(
         "ingest",
         "ingest",
@@ -160,6 +160,12 @@ pub(super) static CRITERIA: [Made; 12] = [
         "CPU",
         "CPU time of engine and client for the same work",
         &[Source::Use(Resource::AllCpu)],
+    ),
+    made(
+        "energy",
+        "energy",
+        "joules over the idle draw for the same work, where something measured them",
+        &[Source::Use(Resource::Energy)],
     ),
     made(
         "start",

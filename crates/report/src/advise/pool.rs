@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::{Cell, Manifest, ResultFile};
 
 use crate::text;
 
@@ -18,7 +18,17 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         }
         runs.push(&file.manifest.run_id);
         let pool = pool.to_mut();
-        file.cells.iter().for_each(|cell| add(&mut pool.cells, cell));
+        if source(&pool.manifest).is_none() {
+            pool.manifest.energy.clone_from(&file.manifest.energy);
+        }
+        let same = source(&file.manifest) == source(&pool.manifest);
+        for cell in &file.cells {
+            match same {
+                true => add(&mut pool.cells, cell),
+                // Joules of a processor and of a board do not compare.
+                false => add(&mut pool.cells, &without_energy(cell)),
+            }
+        }
         for (id, facts) in &file.manifest.engines {
             pool.manifest.engines.entry(id.clone()).or_insert_with(|| facts.clone());
         }
@@ -30,6 +40,20 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         pool.plan.urls.extend(file.plan.urls.clone());
     }
     Some(pool)
+}
+
+/// What the energies of a file are by.
+fn source(manifest: &Manifest) -> Option<(&str, &str)> {
+    let source = manifest.energy.as_ref()?.sources.first()?;
+    Some((&source.id, &source.about))
+}
+
+fn without_energy(cell: &Cell) -> Cell {
+    let mut cell = cell.clone();
+    let trials = cell.trials.iter_mut();
+    let runs = trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs);
+    runs.for_each(|run| run.energy = None);
+    cell
 }
 
 fn add(cells: &mut Vec<Cell>, cell: &Cell) {

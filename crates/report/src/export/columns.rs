@@ -127,6 +127,7 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     columns.extend(super::explained::columns());
     columns.push(durability_shown(shown::of(file, durability)));
     columns.extend(beside());
+    columns.extend(super::energy::columns());
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
@@ -378,7 +379,7 @@ pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static
     column(name, Get::Flag(Box::new(get)))
 }
 
-fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
+pub(super) fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
     column(name, Get::Real(Box::new(get)))
 }
 

@@ -1,9 +1,11 @@
-//! What a run has to show beside its time: the log that it opened, the buffer that rows went through.
+//! What a run has to show beside its time: its energy, the log that it opened, the buffer that rows went
+//! through.
 
 use embermark_model::result::{Cell, Run, WriteBehind};
 
 use super::column::Quantity::{self, Bytes, Count, Time};
 use super::column::{Amounts, Column};
+use super::energy;
 use super::figure::{counted, parts};
 use crate::statistics::{mean, median};
 
@@ -74,9 +76,10 @@ fn behind(run: &Run, of: fn(&WriteBehind) -> f64) -> Option<f64> {
 }
 
 /// The columns of [`beside`], by the table in which they stand.
-pub fn beside_columns() -> [(&'static str, Vec<Column>); 2] {
+pub fn beside_columns() -> [(&'static str, Vec<Column>); 3] {
     let columns = |amounts: &[Amount]| amounts.iter().map(|(column, ..)| *column).collect();
     [
+        ("energy of a run, over the idle draw and in all", energy::COLUMNS.to_vec()),
         ("log that was opened", columns(&LOG)),
         ("accepted before committed: what a crash would lose at worst", columns(&WRITE_BEHIND)),
     ]
@@ -98,5 +101,7 @@ pub fn beside(cell: &Cell, phase: &str) -> Option<Amounts> {
         Over::Middle => (*column, middle(*of)),
         Over::Worst => (*column, worst(*of)),
     });
-    Some(amounts.collect::<Amounts>()).filter(|amounts| *amounts != Amounts::default())
+    let amounts =
+        energy::beside(cell, phase).into_iter().fold(amounts.collect::<Amounts>(), Amounts::with);
+    Some(amounts).filter(|amounts| *amounts != Amounts::default())
 }

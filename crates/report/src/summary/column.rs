@@ -22,6 +22,10 @@ pub enum Quantity {
     Ratio,
     /// A part of a whole, from 0 to 1.
     Share,
+    /// Energy in joules.
+    Energy,
+    /// Power in watts.
+    Power,
 }
 
 impl Quantity {
@@ -33,6 +37,8 @@ impl Quantity {
             Self::Count => format::count(value as u64),
             Self::Number => format::number(value),
             Self::Ratio => format::ratio(value),
+            Self::Energy => format::joules(value),
+            Self::Power => format::watts(value),
             Self::Share => format!("{:.1} %", value * 100.0),
         }
     }
@@ -58,6 +64,13 @@ pub struct Column {
 pub struct Amounts(BTreeMap<&'static str, f64>);
 
 impl Amounts {
+    /// These and others, of other columns.
+    #[must_use]
+    pub fn with(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     /// The amount of a column, by its key.
     pub fn get(&self, key: &str) -> Option<f64> {
         self.0.get(key).copied()

@@ -4,6 +4,7 @@ use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, Run, T
 use serde::Serialize;
 
 use super::column::{Amounts, Column, Quantity};
+use super::energy;
 use super::figure::counted;
 use crate::statistics::median;
 
@@ -31,6 +32,8 @@ pub enum Resource {
     Flushes,
     /// Bytes allocated on disk by a database that was loaded once and closed after maintenance.
     Disk,
+    /// Energy over the idle draw, summed over the phases.
+    Energy,
     /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
     BackgroundCpu,
     /// The time to open the engine, or to start the server.
@@ -39,7 +42,7 @@ pub enum Resource {
 
 impl Resource {
     /// Those that are shown, in their order.
-    pub const SHOWN: [Self; 9] = [
+    pub const SHOWN: [Self; 10] = [
         Self::Cpu,
         Self::ClientCpu,
         Self::Peak,
@@ -48,6 +51,7 @@ impl Resource {
         Self::Written,
         Self::Flushes,
         Self::Disk,
+        Self::Energy,
         Self::BackgroundCpu,
     ];
 
@@ -55,6 +59,7 @@ impl Resource {
     pub const fn column(self) -> Column {
         use Quantity::{Bytes, Count, Share, Time};
         let (key, heading, about, quantity) = match self {
+            Self::Energy => return energy::OVER_IDLE,
             Self::Cpu => ("cpu_ns", "CPU", "CPU time", Time),
             Self::ClientCpu => {
                 ("client_cpu_ns", "client CPU", "CPU time of the client beside a server", Time)
@@ -110,6 +115,7 @@ impl Resource {
             }),
             Self::Peak => peak(trial, phase),
             Self::Mean => mean_memory(trial, phase),
+            Self::Energy => energy::of_trial(trial, phase),
             Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
             Self::Written => sum(trial, phase, |run| to_device(run, |io| io.written_bytes)),
             Self::Flushes => sum(trial, phase, |run| to_device(run, |io| io.flushes)),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{
-    BackgroundCpu, DeviceIo, DiskCurve, DiskSize, Latency, Loaded, Maintenance, Observed,
-    Resources, ResultFile, Run,
+    BackgroundCpu, DeviceIo, DiskCurve, DiskSize, Energy, Latency, Loaded, Maintenance, Observed,
+    Period, Resources, ResultFile, Run,
 };
 use serde_json::Value;
 
@@ -107,6 +107,16 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
         client: Some(Resources { mean_bytes: None, ..numbers.resources() }),
         observed: Some(observed),
         device_io: numbers.device(),
+        period: Some(Period {
+            began: "2026-03-01T12:00:00Z".to_owned(),
+            lasted_ns: numbers.next(),
+        }),
+        energy: Some(Energy {
+            source: "meter".to_owned(),
+            joules: numbers.next() as f64,
+            over_idle_joules: Some(numbers.next() as f64),
+            idle_error_joules: Some(numbers.next() as f64),
+        }),
         loaded: Some(loaded),
         ..phase.runs[0].clone()
     };
@@ -131,5 +141,9 @@ fn leaves(value: &Value, found: &mut Vec<u64>) {
 /// The numbers that are under no column.
 pub fn missing(numbers: &[u64], columns: &BTreeMap<String, String>) -> Vec<u64> {
     let held: Vec<&str> = columns.values().map(String::as_str).collect();
-    numbers.iter().copied().filter(|number| !held.contains(&number.to_string().as_str())).collect()
+    let is_held = |number: &u64| {
+        let real = format!("{number}.0");
+        held.iter().any(|held| *held == number.to_string() || *held == real)
+    };
+    numbers.iter().copied().filter(|number| !is_held(number)).collect()
 }
