@@ -14,8 +14,8 @@ use embermark_engines::registry;
 
 use crate::error::Failure;
 use commands::{
-    advise, compare, completions, data, doctor, durability, engines, fleet, init, record, report,
-    run, verify, workloads,
+    advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
+    report, run, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -55,6 +55,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Say which engines fit a need, from results
     Advise(advise::AdviseArgs),
+    /// Put the record of an external power meter beside a result: joules of its runs
+    Energy(energy::EnergyArgs),
     /// Run one plan on many devices, over SSH by Ansible
     Fleet(fleet::FleetArgs),
     /// Print what completes commands and options in a shell
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
+        Command::Energy(args) => energy::energy(&args),
         Command::Fleet(args) => fleet::fleet(args),
         Command::Completions(args) => completions::completions(&args, Cli::command()),
         Command::Man(args) => completions::man(&args, Cli::command()),

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod data;
 pub mod doctor;
 pub mod durability;
+pub mod energy;
 pub mod engines;
 pub mod fleet;
 pub mod init;

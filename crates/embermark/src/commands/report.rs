@@ -52,7 +52,7 @@ pub struct ReportArgs {
 }
 
 /// How a result is shown on standard output.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct ShowArgs {
     /// All tables, in place of the one screen: the same as --format table
     #[arg(long, conflicts_with = "format")]

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
+use embermark_harness::energy::EnergyOptions;
 use embermark_harness::{RESULT, RunOptions, device, interrupt};
 use embermark_model::plan::Plan;
 use embermark_report::Files;
@@ -12,7 +14,7 @@ use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_be
 use super::repeat::{self, RepeatArgs};
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::PlanArgs;
+use crate::plan::{PlanArgs, milliseconds};
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
@@ -49,6 +51,17 @@ pub struct RunArgs {
     #[arg(long)]
     no_counting: bool,
 
+    /// An external power meter records: makes a load pattern before the first trial and after the last one,
+    /// by which `embermark energy` finds the run in the meter's record, and measures the idle draw. Begin
+    /// to record before, and end after
+    #[arg(long)]
+    metered: bool,
+
+    /// How long the idle draw is measured before the first trial, where something measures it
+    /// [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    idle: Option<String>,
+
     /// Go on with the run in this folder that was cut off, by Ctrl-C, a crash or a power cut: what
     /// ended is not repeated. It keeps its plan
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
@@ -63,7 +76,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
     let out = args.resume.clone().or(args.out).unwrap_or_else(default_out);
     let device = args.device.map(|name| device::find(&name)).transpose();
+    let mut energy = EnergyOptions { metered: args.metered, ..EnergyOptions::default() };
+    if let Some(idle) = &args.idle {
+        energy.idle = Duration::from_millis(milliseconds("--idle", idle)?);
+    }
     let options = RunOptions {
+        energy,
         data: args.dir,
         device: device.map_err(Failure::usage)?,
         count: !args.no_counting,

@@ -1,0 +1,89 @@
+//! `embermark energy`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use embermark_harness::energy::meter::{MeterOptions, Metered, Record, apply};
+use embermark_harness::{RESULT, write_result};
+use embermark_report::{format, load};
+
+use super::measure::write_beside;
+use super::output;
+use super::report::{Known, ShowArgs};
+use crate::error::Failure;
+
+/// The arguments of `embermark energy`.
+#[derive(Args)]
+pub struct EnergyArgs {
+    /// The result of a run, best made with `embermark run --metered`
+    #[arg(value_name = "RESULT")]
+    result: PathBuf,
+
+    /// What the meter recorded meanwhile: CSV with a first line that names a column of time and one of
+    /// watts, or two of volts and amperes
+    #[arg(long, value_name = "FILE.csv")]
+    meter: PathBuf,
+
+    /// Seconds to add to the meter's times for those of the device, where that is known [default: found
+    /// by the load pattern of --metered; without one both clocks are taken for the same]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    offset: Option<f64>,
+
+    /// The draw of the idle device [default: what the meter has of the idle time before the first trial]
+    #[arg(long, value_name = "WATTS", allow_negative_numbers = true)]
+    idle_watts: Option<f64>,
+
+    /// Write the result with its energy to this file [default: into RESULT itself, with the page and the
+    /// tables beside it]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Puts the record of a meter beside a result.
+pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
+    if args.offset.is_some_and(|offset| !offset.is_finite()) {
+        return Err(Failure::usage("--offset is a number of seconds, such as -3.5"));
+    }
+    if args.idle_watts.is_some_and(|watts| !(watts >= 0.0 && watts.is_finite())) {
+        return Err(Failure::usage("--idle-watts is a power in watts, such as 2.4"));
+    }
+    let mut result = load(&args.result).map_err(Failure::usage)?;
+    let record = Record::read(&args.meter)?;
+    let options = MeterOptions { offset: args.offset, idle_watts: args.idle_watts };
+    let metered = apply(&mut result, &record, &args.meter, options)?;
+    let out = args.out.as_deref().unwrap_or(&args.result);
+    write_result(out, &result)?;
+    if args.out.is_none() && out.file_name().is_some_and(|name| name == RESULT) {
+        let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let known = Known::with(Vec::new());
+        write_beside(&result, folder.unwrap_or(Path::new(".")), &ShowArgs::default(), &known);
+    }
+    output::print(&said(&metered, out))
+}
+
+/// What came of it.
+fn said(metered: &Metered, out: &Path) -> String {
+    let mut text = String::new();
+    let source = &metered.source;
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "clock   {}", source.aligned.as_deref().unwrap_or_default());
+    let idle = match (source.idle_watts, source.idle_spread_watts) {
+        (Some(watts), Some(spread)) => {
+            format!("{}, standard deviation {}", format::watts(watts), format::watts(spread))
+        }
+        (Some(watts), None) => format!("{}, as was given (--idle-watts)", format::watts(watts)),
+        (None, _) => {
+            "not known, so only energies in all: measure with --metered, or give --idle-watts"
+                .to_owned()
+        }
+    };
+    let _ = writeln!(text, "idle    {idle}");
+    let _ = writeln!(text, "runs    {} with their energy", metered.known);
+    for (why, count) in &metered.unknown {
+        let _ = writeln!(text, "        {count} without: {why}");
+    }
+    let _ = writeln!(text, "result  {}", out.display());
+    text
+}
