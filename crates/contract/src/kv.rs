@@ -1,6 +1,7 @@
 //! The key-value family: ordered pairs of bytes in named tables.
 
 mod each;
+mod expire;
 mod indexed;
 pub mod mirror;
 mod overlay;
@@ -149,6 +150,18 @@ pub trait KvStore: Lifecycle {
     /// # Errors
     /// When the engine reports one, or those of `work`.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()>;
+
+    /// Removes every key from `from` up to but without `to`, by what the engine's manual has for many at
+    /// once, as commits at the tier's durability. (By default it looks for them and removes them, a thousand
+    /// a commit.)
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
+    }
+
+    /// By which means [`delete_range`](Self::delete_range) does so, for a reader.
+    fn deletes_range(&self) -> &'static str {
+        "a scan that finds the keys and a delete of each, 1,000 a commit"
+    }
 
     /// The second copy of its tables in columns, where it keeps one.
     fn mirror(&mut self) -> Option<&mut dyn mirror::Mirror> {

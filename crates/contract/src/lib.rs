@@ -3,6 +3,7 @@
 //! An [`Engine`] says what it is and opens a [`Store`] of its family; a workload drives the store and
 //! knows no engine. An adapter needs this crate alone, and may live outside of this repository.
 
+mod background;
 mod checked;
 mod client;
 pub mod document;
@@ -18,6 +19,7 @@ pub mod settings;
 pub mod sql;
 mod tier;
 
+pub use background::{Background, moved};
 pub use checked::Checked;
 pub use client::ClientOpener;
 pub use embedded::Embedded;
@@ -116,6 +118,13 @@ pub trait Lifecycle {
     /// does.
     fn connects_by_request(&self) -> bool {
         false
+    }
+
+    /// Appends what the engine tells of the work that it does in the background: checkpoints, flushes,
+    /// compactions, what they do to writers. Always the same, in the same order; nothing where it tells
+    /// nothing. Between two operations, about once a second: it may cost what a short question costs.
+    fn background(&mut self, _into: &mut Vec<Background>) -> Result<()> {
+        Ok(())
     }
 
     /// Closes the database as its manual asks, so that nothing is left running.

@@ -68,6 +68,23 @@ pub trait SeriesStore: Lifecycle {
     /// Tags are text.
     fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()>;
 
+    /// Has points kept in files of so many ns of their time each, which go as a whole, where the engine has
+    /// such; called before the first point. By default nothing.
+    fn keep_by(&mut self, _span_ns: i64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Removes the points of a measurement that are older than a time, which is a multiple of what
+    /// [`keep_by`](Self::keep_by) was given.
+    fn expire(&mut self, measurement: &str, before_ns: i64) -> Result<()> {
+        self.execute(&format!("DELETE FROM \"{measurement}\" WHERE time < {before_ns}"))
+    }
+
+    /// By which means it does so, for a reader.
+    fn expires_by(&self) -> &'static str {
+        "DELETE by a range of time"
+    }
+
     /// Runs a statement without a result: a deletion.
     fn execute(&mut self, influxql: &str) -> Result<()>;
 }

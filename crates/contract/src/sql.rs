@@ -196,6 +196,24 @@ impl dyn SqlStore + '_ {
     }
 }
 
+/// How an engine writes a table that is parted by ranges of an integer column, so that the rows of a range go
+/// as a whole. The column stands in the table's key.
+pub trait RangePartitions: Sync {
+    /// Statements that create the table, with a first part `name` for values from `from` up to but without
+    /// `to`.
+    fn create(&self, table: &TableDef, column: &str, name: &str, from: i64, to: i64)
+    -> Vec<String>;
+
+    /// The statement that adds a part above those that there are.
+    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> String;
+
+    /// The statement that removes a part with its rows.
+    fn remove(&self, table: &str, name: &str) -> String;
+
+    /// What that is, for a reader: `DROP TABLE of a partition`.
+    fn about(&self) -> &'static str;
+}
+
 /// How an engine writes what SQL leaves open. A default is standard SQL where there is one.
 pub trait Dialect: Sync {
     /// The name of a type.
@@ -314,6 +332,11 @@ pub trait Dialect: Sync {
     /// reads an index one way only.
     fn create_table_read_backwards(&self, table: &TableDef) -> String {
         self.create_table(table)
+    }
+
+    /// How it parts a table by ranges, where its manual advises that for rows that go by their age.
+    fn range_partitions(&self) -> Option<&dyn RangePartitions> {
+        None
     }
 
     /// The statement that removes a table, where it is there.

@@ -25,15 +25,15 @@ pub use configurations::{columns, configurations, parsed};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::Chosen;
 pub use files::{of_plan, shipped};
-use memory::memory;
 pub use memory::{bytes, memory_limits};
+use memory::{disk_size, memory};
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
     /// Workloads to run: names, or workload files (FILE.toml, docs/workload-files.md) [default: all
-    /// built-in ones but those that are files]
+    /// built-in ones but retention and those that are files]
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
 
@@ -112,7 +112,8 @@ pub struct PlanArgs {
     pub max_run_time: Option<String>,
 
     /// Measured time of a phase that runs by the clock: a query repeated, the samples of a machine
-    /// ingested [default: the workload's own: 100ms, machine 30s]
+    /// ingested; of retention the longest time until it is steady [default: the workload's own: 100ms,
+    /// machine 30s, retention 10m]
     #[arg(long, value_name = "TIME")]
     pub window: Option<String>,
 
@@ -127,7 +128,7 @@ pub struct PlanArgs {
     pub clients: Option<u32>,
 
     /// Target rate. Of machine, samples a second, or max: finds the highest rate that is sustained
-    /// [default: 1000]. Of sensors, operations a second of all clients together in an open loop, of
+    /// [default: 1000]. Of retention, rows a second [default: as many as it takes]. Of sensors, operations a second of all clients together in an open loop, of
     /// point operations only [default: a closed loop]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
@@ -149,6 +150,11 @@ pub struct PlanArgs {
     /// quarter of it. Needs root or a delegated control group [default: none]
     #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
     pub memory_limit: Vec<String>,
+
+    /// Of retention, the size of the file system that each trial has for itself, such as 4GiB. Needs root
+    /// [default: 2 KiB a row that is kept, and 2GiB at least]
+    #[arg(long, value_name = "SIZE")]
+    pub disk_size: Option<String>,
 
     /// Close the database before each run of a phase that reads, drop its files from memory and open
     /// it again, outside the clock: for sensors, contacts and events on embedded engines
@@ -244,7 +250,10 @@ impl PlanArgs {
         let lasts = workloads.iter().any(|workload| workload.info().lasts);
         let target_rate = match rate {
             Some(Rate::PerSecond(rate)) => {
-                let takes = |w: &&dyn Workload| !w.info().points.is_empty();
+                let takes = |w: &&dyn Workload| {
+                    let info = w.info();
+                    !info.points.is_empty() || info.until_steady
+                };
                 // Where nothing takes it, that is an error and not left out.
                 (!lasts || workloads.iter().any(takes)).then_some(rate)
             }
@@ -293,6 +302,7 @@ impl PlanArgs {
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
             memory_limits: memory_limits(&self.memory_limit, self.memory.as_deref())?,
+            disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,

@@ -13,7 +13,8 @@ use crate::sql::{
     Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
 };
 use crate::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result, no_node_client,
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result,
+    no_node_client,
 };
 
 /// Why a statement was not run to its end.
@@ -107,6 +108,11 @@ pub(crate) trait Driver: Sized + 'static {
     /// [`SqlStore::checkpoints`].
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
+    }
+
+    /// [`Lifecycle::background`].
+    fn background(&mut self, _into: &mut Vec<Background>) -> Result<()> {
+        Ok(())
     }
 
     /// [`Lifecycle::join`].
@@ -230,6 +236,10 @@ impl<D: Driver> Lifecycle for Connected<D> {
         self.prepared.clear();
         self.in_transaction = false;
         Some(connected)
+    }
+
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        self.driver.background(into)
     }
 
     fn crash_on_close(&mut self) -> Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use embermark_engines::{Engine, registry};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::Plan;
-use embermark_model::{Configuration, Configurations};
+use embermark_model::{CellId, Configuration, Configurations};
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
 
@@ -101,5 +101,10 @@ impl Catalog {
         found.ok_or_else(|| {
             choice::unknown("workload", id, self.workloads.iter().map(|w| w.info().id))
         })
+    }
+
+    /// Whether the trials of a cell go on until they are steady.
+    pub(crate) fn until_steady(&self, cell: &CellId) -> bool {
+        self.workload(&cell.workload).is_ok_and(|workload| workload.info().until_steady)
     }
 }

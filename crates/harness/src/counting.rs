@@ -12,13 +12,15 @@ use crate::session::{Purpose, Run};
 
 impl Run<'_> {
     /// The cells that are counted, of those that run: not of a reference engine, nor of a server that
-    /// somebody else runs, nor the search for a highest rate, which ends when it ends.
+    /// somebody else runs, nor the search for a highest rate, which ends when it ends, nor of a workload
+    /// whose timed trials have a disk of their own.
     pub(crate) fn counts(&self, cells: &[PlannedCell]) -> Vec<PlannedCell> {
         let counts = self.journal.head.counts && self.plan.rate != Rate::Max;
         let is_due = |cell: &&PlannedCell| {
             let private = !self.plan.urls.contains_key(&cell.id.engine);
             let counted = self.journal.counted.iter().any(|counted| counted.cell == cell.id);
-            counts && private && !cell.reference && !counted
+            let timed = self.options.catalog.until_steady(&cell.id);
+            counts && private && !cell.reference && !counted && !timed
         };
         cells.iter().filter(is_due).cloned().collect()
     }

@@ -9,12 +9,13 @@ use std::process::Child;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use embermark_meter::MOST_SLICES;
 use embermark_model::result::DiskCurve;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::monotonic_ns;
 use crate::probe::Probe;
-use crate::{companion, disk};
+use crate::{companion, disk, isolation};
 
 /// The role of the process.
 pub(crate) const ROLE: &str = "disk";
@@ -35,6 +36,10 @@ const MOST: usize = 200;
 struct Task {
     dir: PathBuf,
     every_ns: u64,
+    /// Points at most.
+    most: usize,
+    /// Whether what reached the device is read as well: one that nobody else uses.
+    own_disk: bool,
     /// On the monotonic clock.
     began_ns: u64,
 }
@@ -45,12 +50,21 @@ pub(crate) struct Sampler(Child);
 impl Sampler {
     /// Samples a directory from now on; `None` where it does not last long enough.
     pub fn start(dir: &Path, lasts: Duration) -> Option<io::Result<Self>> {
-        (lasts >= LEAST).then(|| {
-            let every = (lasts / POINTS).max(SHORTEST);
-            let began_ns = monotonic_ns().ok_or_else(|| io::Error::other("there is no clock"))?;
-            let task = Task { dir: dir.to_owned(), every_ns: every.as_nanos() as u64, began_ns };
-            companion::start(ROLE, &serde_json::to_string(&task)?).map(Self)
-        })
+        let every = (lasts / POINTS).max(SHORTEST);
+        (lasts >= LEAST).then(|| Self::task(dir, every, MOST, false))
+    }
+
+    /// Samples a directory from now on, so often and so many times that there is a point for each slice of a
+    /// timeline; with `own_disk` what reached the device under it as well.
+    pub fn start_every(dir: &Path, every: Duration, own_disk: bool) -> io::Result<Self> {
+        Self::task(dir, every, MOST_SLICES, own_disk)
+    }
+
+    fn task(dir: &Path, every: Duration, most: usize, own_disk: bool) -> io::Result<Self> {
+        let began_ns = monotonic_ns().ok_or_else(|| io::Error::other("there is no clock"))?;
+        let (dir, every_ns) = (dir.to_owned(), every.as_nanos() as u64);
+        let task = Task { dir, every_ns, most, own_disk, began_ns };
+        companion::start(ROLE, &serde_json::to_string(&task)?).map(Self)
     }
 
     /// Ends it, and gives the points and the CPU time that they took.
@@ -73,7 +87,8 @@ impl Drop for Sampler {
 
 /// The process: samples until its standard input ends, and then tells.
 pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
-    let Task { dir, every_ns, began_ns } = serde_json::from_str(task)?;
+    let Task { dir, every_ns, most, own_disk, began_ns } = serde_json::from_str(task)?;
+    let counters = own_disk.then(|| isolation::Counters::of(&dir)).flatten();
     let probe = Probe::process(std::process::id());
     let before = probe.begin();
     let (ended, end) = channel();
@@ -82,15 +97,18 @@ pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         ended.send(())
     });
-    let (mut points, mut every_ns) = (Vec::new(), every_ns);
+    let (mut points, mut written, mut every_ns) = (Vec::new(), Vec::new(), every_ns);
     loop {
         let now_ns = monotonic_ns().unwrap_or(began_ns).saturating_sub(began_ns);
+        let device = counters.as_ref().map(|counters| counters.written_bytes());
         // One that could not be taken is left out.
-        if let Ok(size) = disk::size_of(&dir) {
+        if let (Ok(size), true) = (disk::size_of(&dir), device != Some(None)) {
             points.push((now_ns as f64 / 1e9, size.allocated_bytes));
+            written.extend(device.flatten());
         }
-        if points.len() == MOST {
+        if points.len() == most {
             thin(&mut points);
+            thin(&mut written);
             every_ns *= 2;
         }
         let wait = Duration::from_nanos(every_ns - now_ns % every_ns);
@@ -99,13 +117,14 @@ pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
         }
     }
     let cpu_ns = probe.end(before).cpu_ns;
-    let curve = DiskCurve { points, cpu_ns, ..DiskCurve::default() };
+    let device_written = written;
+    let curve = DiskCurve { points, device_written, cpu_ns, ..DiskCurve::default() };
     serde_json::to_writer(&mut out, &curve)?;
     Ok(out.flush()?)
 }
 
 /// Leaves every second point, the first among them.
-fn thin(points: &mut Vec<(f64, u64)>) {
+fn thin<T>(points: &mut Vec<T>) {
     let mut place = 0;
     points.retain(|_| {
         place += 1;

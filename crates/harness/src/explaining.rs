@@ -49,6 +49,7 @@ impl Run<'_> {
             let private = !self.plan.urls.contains_key(&cell.id.engine);
             let explained = self.journal.explained.iter().any(|ended| ended.cell == cell.id);
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
+            let lasts = lasts || self.options.catalog.until_steady(&cell.id);
             if private && !explained && !lasts {
                 due.push(cell.clone());
             }

@@ -22,7 +22,7 @@ const READ: [&str; 2] = ["sensors", "read"];
 const ROWS: u64 = 100_000;
 
 /// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
-/// clock: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
+/// clock, nor until they are steady: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
 /// synthetic rows where there is none. What could not be measured comes with its reason.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
@@ -33,7 +33,11 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
     for id in &plan.workloads {
         let workload = catalog.workload(id)?;
         let info = workload.info();
-        let Some((scale, rows)) = rows(run, workload)?.filter(|_| !info.lasts) else { continue };
+        let Some((scale, rows)) =
+            rows(run, workload)?.filter(|_| !info.lasts && !info.until_steady)
+        else {
+            continue;
+        };
         let Some(variant) = info.variants.first() else { continue };
         let cell = CellId {
             workload: info.id.to_owned(),
@@ -46,6 +50,9 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
         let phases = info.phases.iter().map(|phase| phase.name);
         let phases = phases.filter(|phase| !info.timed.contains(phase));
         let phases: Vec<String> = phases.map(str::to_owned).collect();
+        if phases.is_empty() {
+            continue;
+        }
         let name = format!("floor-{}", info.id);
         let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor)?;
         let Some(trial) = trial else { return Ok((None, problems)) };

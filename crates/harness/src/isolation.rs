@@ -58,7 +58,12 @@ impl Isolation {
 
     /// A disk for a trial, its image and mount point beside `site`.
     pub fn disk(&self, site: &Path) -> Result<Disk, HarnessError> {
-        Disk::create(site, self.bytes).map_err(HarnessError::Isolation)
+        self.disk_of(site, self.bytes)
+    }
+
+    /// The same of a size.
+    pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk, HarnessError> {
+        Disk::create(site, bytes).map_err(HarnessError::Isolation)
     }
 }
 
@@ -131,6 +136,24 @@ impl Drop for Disk {
     fn drop(&mut self) {
         // The mount ends with this process at the latest.
         let _ = self.unmount();
+    }
+}
+
+/// The counters of the device under a file system, read without a sync.
+pub(crate) struct Counters(PathBuf);
+
+impl Counters {
+    /// Of the device under `at`; `None` where it has none.
+    pub fn of(at: &Path) -> Option<Self> {
+        let dev = at.metadata().ok()?.dev();
+        let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
+        let this = Self(System::here().path(counters));
+        this.written_bytes().is_some().then_some(this)
+    }
+
+    /// Bytes that were written to it so far.
+    pub fn written_bytes(&self) -> Option<u64> {
+        Some(counted(&machine::read(&self.0)?)?.written_bytes)
     }
 }
 

@@ -1,16 +1,18 @@
 //! What a phase uses that says itself when its measuring begins.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use embermark_engines::{Kind, Link, network};
-use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed, Resources};
+use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed, Resources, Timeline};
 use embermark_workloads::PhaseObserver;
 
 use crate::disk_curve::Sampler;
 use crate::energy::{Counter, Readings, Window};
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
+use crate::timeline;
 use crate::{disk, isolation};
 
 /// The role of a client that is a process of its own.
@@ -82,6 +84,9 @@ pub(crate) struct Watching<'a> {
     opened: Option<Opened>,
     /// Of a phase that writes: the size when it began, and who samples it.
     writing: Option<(u64, Option<Sampler>)>,
+    /// When it began to be sampled, and when the window began.
+    sampled: Option<Instant>,
+    windowed: Option<Instant>,
     observed: Observed,
     device_io: Option<DeviceIo>,
     /// Counters of energy, as they were when the window began, and what they counted in it.
@@ -111,6 +116,8 @@ impl<'a> Watching<'a> {
             traffic: traffic.clone(),
             opened: None,
             writing: None,
+            sampled: None,
+            windowed: None,
             observed: Observed {
                 remarks: traffic.remark().into_iter().collect(),
                 ..Observed::default()
@@ -139,8 +146,18 @@ impl<'a> Watching<'a> {
         self.device_io
     }
 
+    /// Samples the disk, where somebody does.
+    fn begin_sampled(&mut self, bytes: u64, sampler: Option<io::Result<Sampler>>) {
+        let sampler = sampler.transpose().unwrap_or_else(|error| {
+            self.remark(&format!("the disk over time was not sampled: {error}"));
+            None
+        });
+        self.sampled = Some(Instant::now());
+        self.writing = Some((bytes, sampler));
+    }
+
     /// Bytes of the data directory; `None` where it is not here.
-    fn allocated(&self) -> Option<u64> {
+    fn size(&self) -> Option<u64> {
         if self.traffic == Traffic::Foreign {
             return None;
         }
@@ -170,12 +187,29 @@ impl PhaseObserver for Watching<'_> {
     }
 
     fn begin(&mut self, lasts: Duration) {
-        let Some(bytes) = self.allocated() else { return };
-        let sampler = Sampler::start(&self.site, lasts).transpose().unwrap_or_else(|error| {
-            self.remark(&format!("the disk over time was not sampled: {error}"));
-            None
-        });
-        self.writing = Some((bytes, sampler));
+        let Some(bytes) = self.size() else { return };
+        let sampler = Sampler::start(&self.site, lasts);
+        self.begin_sampled(bytes, sampler);
+    }
+
+    fn sample(&mut self, every: Duration, longest: Duration) {
+        let Some(bytes) = self.size() else { return };
+        let sampler =
+            (longest >= every).then(|| Sampler::start_every(&self.site, every, self.own_disk));
+        self.begin_sampled(bytes, sampler);
+    }
+
+    fn allocated(&self) -> Option<u64> {
+        self.size()
+    }
+
+    fn timeline(&mut self, mut timeline: Timeline) {
+        let begin = self.sampled.zip(self.windowed);
+        if let (Some(curve), Some((sampled, windowed))) = (&self.observed.disk, begin) {
+            let later = windowed.saturating_duration_since(sampled).as_secs_f64();
+            timeline::fill(&mut timeline, curve, later);
+        }
+        self.observed.timeline = Some(timeline);
     }
 
     fn end(&mut self) {
@@ -184,7 +218,7 @@ impl PhaseObserver for Watching<'_> {
             self.remark(&format!("the disk over time was not sampled to its end: {error}"));
             None
         });
-        self.observed.disk = self.allocated().map(|end_bytes| DiskCurve {
+        self.observed.disk = self.size().map(|end_bytes| DiskCurve {
             begin_bytes,
             end_bytes,
             ..sampled.unwrap_or_default()
@@ -199,7 +233,9 @@ impl PhaseObserver for Watching<'_> {
         let device = self.own_disk.then(|| isolation::Before::at(&self.site)).flatten();
         let network = self.traffic.bytes();
         self.energy = Some(Readings::begin(self.counters));
-        self.opened = Some(Opened { at: Instant::now(), allocated, network, device });
+        let at = Instant::now();
+        self.windowed = Some(at);
+        self.opened = Some(Opened { at, allocated, network, device });
     }
 
     fn close(&mut self) {

@@ -85,9 +85,19 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let (guest, stages) = (manifest::guest(run_id), Stages::default());
-    let energy = options.energy.sampler();
-    let mut run =
-        Run { plan, options, guest, dirs, stages, confinement, journal, energy, progress };
+    let (energy, isolation) = (options.energy.sampler(), None);
+    let mut run = Run {
+        plan,
+        options,
+        guest,
+        dirs,
+        stages,
+        confinement,
+        journal,
+        energy,
+        progress,
+        isolation,
+    };
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

@@ -74,9 +74,19 @@ pub fn run(
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let (guest, stages) = (manifest::guest(&run_id), Stages::default());
-    let energy = options.energy.sampler();
-    let mut run =
-        Run { plan, options, guest, dirs, stages, confinement, journal, energy, progress };
+    let (energy, isolation) = (options.energy.sampler(), None);
+    let mut run = Run {
+        plan,
+        options,
+        guest,
+        dirs,
+        stages,
+        confinement,
+        journal,
+        energy,
+        progress,
+        isolation,
+    };
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {
@@ -156,7 +166,7 @@ impl Run<'_> {
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
         let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
         let mut turns = self.steps(schedule::order(&trials, self.plan.seed), &runnable);
-        let again = self.first_again(&turns).filter(|_| self.journal.drift.is_none());
+        let again = self.first_again(&turns, &runnable).filter(|_| self.journal.drift.is_none());
         turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
         let counts = self.counts(&runnable);
         let timed = (turns.len() + usize::from(again.is_some())) as u32;
@@ -254,10 +264,14 @@ impl Run<'_> {
     }
 
     /// The turn that is taken again after the last one, to see whether the machine drifted: the
-    /// first. None where that would say nothing: of a check of answers, or of a single trial.
-    fn first_again(&self, turns: &[Turn]) -> Option<Turn> {
+    /// first. None where that would say nothing: of a check of answers, or of a single trial; nor of one that
+    /// goes on until it is steady, which would take as long again.
+    fn first_again(&self, turns: &[Turn], cells: &[PlannedCell]) -> Option<Turn> {
         let measures = turns.len() > 1 && !self.options.once_per_setting;
         let first = turns.first().filter(|_| measures)?;
+        if self.options.catalog.until_steady(&cells[first.cell].id) {
+            return None;
+        }
         Some(Turn { order: turns.len() as u32, ..*first })
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Run<'a> {
     /// What measures energy.
     pub energy: Sampler,
     pub progress: &'a mut dyn Progress,
+    /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
+    pub isolation: Option<Result<Isolation, String>>,
 }
 
 /// What a trial is for.
@@ -123,6 +125,7 @@ impl Run<'_> {
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
         // What lasts as long as it was asked to is not late.
         let windows = match (workload.lasts, self.plan.rate) {
+            (false, _) if workload.until_steady => phases.len() as u64,
             (false, _) => 0,
             (true, Rate::PerSecond(_)) => phases.len() as u64,
             (true, Rate::Max) => machine::CONFIRMATIONS,
@@ -133,6 +136,15 @@ impl Run<'_> {
             self.confinement.trial(limit).map_err(refused)
         });
         let group = group.transpose()?;
+        let folder = self.dirs.site(name)?;
+        let by_url = self.plan.urls.contains_key(&cell.engine);
+        let disk = match purpose {
+            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder)?),
+            Purpose::Timing if workload.until_steady && !by_url => {
+                self.sized_disk(cell, &folder)?
+            }
+            _ => None,
+        };
         let supervisor = Supervisor {
             worker: &self.options.worker,
             library: (self.plan.configurations.get(&cell.engine))
@@ -145,11 +157,6 @@ impl Run<'_> {
             limited: self.confinement.device(),
             group: group.as_ref(),
             energy: matches!(purpose, Purpose::Timing).then_some(&self.energy),
-        };
-        let folder = self.dirs.site(name)?;
-        let disk = match purpose {
-            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder)?),
-            _ => None,
         };
         let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
         let (log, log_name) = self.dirs.log(name);

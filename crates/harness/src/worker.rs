@@ -302,6 +302,7 @@ impl Trial<'_> {
                 schedule: (self.bench.target_rate(index))
                     .or(self.job.plan.target_rate.map(|rate| rate as f64))
                     .and_then(|rate| meter.schedule_kept(rate)),
+                steady: self.bench.steady(index),
                 log_bytes: self.bench.log_bytes(index),
                 write_behind: self.bench.write_behind(index),
                 explained,

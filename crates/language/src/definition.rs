@@ -112,6 +112,8 @@ pub struct Mix {
     pub clients: u32,
     /// How long it goes on; `None`: until `ops` are done.
     pub lasts: Option<Duration>,
+    /// Whether it ends before that when the response times of its parts are steady: of one by rates alone.
+    pub until_steady: bool,
     /// Operations, in a mix by shares without a time; default as of any phase.
     pub ops: u64,
 }
@@ -376,3 +378,6 @@ pub const SKEW: f64 = 0.99;
 
 /// The default of [`Mix::lasts`] where it goes by rates.
 pub const LASTS: Duration = Duration::from_secs(30);
+
+/// The default of [`Mix::lasts`] where it goes on until it is steady.
+pub const UNTIL_STEADY: Duration = Duration::from_mins(10);

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Removed, Work};
+use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Removed, UNTIL_STEADY, Work};
 use crate::node::{Entry, Fields, Node, all};
 use crate::time;
 
 /// Most clients of a mix.
 const MOST_CLIENTS: u64 = 256;
+
+/// How long a mix goes on that goes on until it is steady.
+const STEADY: &str = "until steady";
 
 /// A phase that may be named in a mix.
 pub struct Member<'a> {
@@ -21,7 +24,7 @@ pub struct Member<'a> {
 
 /// Reads a phase with `mix`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
-    fields.only(&["mix", "for", "clients", "ops", "about"]);
+    fields.only(&["mix", "for", "at-most", "clients", "ops", "about"]);
     let node = fields.get("mix")?;
     let parts = parts(&node, phases);
     let clients = fields.or("clients", 1, |node| {
@@ -31,15 +34,22 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
         }
         node.mistake(format!("{clients} clients"), "", format!("at most {MOST_CLIENTS}"))
     });
-    let lasts = fields.maybe("for", |node| {
+    let until_steady = fields.get("for").is_some_and(|node| node.as_text() == Some(STEADY));
+    let time = |node: &Node<'_>| {
         let nanoseconds = node.duration()?;
         u64::try_from(nanoseconds)
             .ok()
             .map(Duration::from_nanos)
             .or_else(|| node.expected("a shorter time"))
+    };
+    let lasts = fields.maybe("for", |node| {
+        let until = until_steady.then_some(UNTIL_STEADY);
+        until.or_else(|| time(&node))
     });
+    let at_most = fields.maybe("at-most", |node| time(&node));
     let ops = fields.maybe("ops", |node| node.count());
     let (parts, clients, lasts, ops) = (parts?, clients?, lasts?, ops?);
+    let at_most = at_most?;
     let by_rates = matches!(parts[0].pace, Pace::Rate(_));
     let beside =
         |key: &str, why: &str| fields.get(key)?.mistake(format!("'{key}' in this mix"), "", why);
@@ -49,8 +59,15 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
     if ops.is_some() && (by_rates || lasts.is_some()) {
         return beside("ops", "a mix by rates, or with 'for', ends after its time");
     }
+    if until_steady && !by_rates {
+        return beside("for", "only a mix by rates goes on until it is steady");
+    }
+    if at_most.is_some() && !until_steady {
+        return beside("at-most", "it is the longest time of a mix with for = \"until steady\"");
+    }
     let lasts = if by_rates { Some(lasts.unwrap_or(LASTS)) } else { lasts };
-    Some(Mix { parts, clients, lasts, ops: ops.unwrap_or(OPS) })
+    let lasts = at_most.or(lasts);
+    Some(Mix { parts, clients, lasts, until_steady, ops: ops.unwrap_or(OPS) })
 }
 
 fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {

@@ -298,6 +298,7 @@ fn mixes() {
         parts,
         clients,
         lasts: lasts.map(Duration::from_secs),
+        until_steady: false,
         ops: 1_000,
     };
     assert_eq!(
@@ -308,6 +309,19 @@ fn mixes() {
             mix(vec![part(1, Pace::Share(1.0))], 4, Some(120)),
         ]
     );
+}
+
+#[test]
+fn a_mix_by_rates_goes_on_until_it_is_steady_for_ten_minutes_at_most_or_as_long_as_it_says() {
+    for (more, seconds) in [("", 600), ("at-most = \"90s\"\n", 90)] {
+        let phases = format!(
+            "[phase.get]\ndo = \"get\"\n[phase.both]\nmix = {{ get = \"5/s\" }}\nfor = \"until steady\"\n{more}"
+        );
+        let file = read(&format!("{READINGS}{phases}"));
+        let Work::Mix(mix) = &file.phases[1].work else { panic!() };
+        assert!(mix.until_steady);
+        assert_eq!(mix.lasts, Some(Duration::from_secs(seconds)));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::latency::{self, Histogram};
 
 /// How long before an operation's time the loop stops sleeping and looks at the clock instead: a sleep
 /// ends when the system finds the time.
-const WAKING_TAKES: Duration = Duration::from_micros(30);
+pub(crate) const WAKING_TAKES: Duration = Duration::from_micros(30);
 
 /// The kernel's leave to wake a sleeper later than asked, in ns: 50,000 by default
 /// (<https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html>).
@@ -124,7 +124,7 @@ impl OpenLoop {
 }
 
 /// Sleeps, and then looks at the clock, until it shows `due`. What it shows then.
-fn wait_until(clock: &Clock, due: u64, margin: u64) -> u64 {
+pub(crate) fn wait_until(clock: &Clock, due: u64, margin: u64) -> u64 {
     let now = clock.ticks();
     if due > now + margin {
         std::thread::sleep(Duration::from_nanos(clock.nanoseconds(now, due - margin)));
@@ -139,10 +139,10 @@ fn wait_until(clock: &Clock, due: u64, margin: u64) -> u64 {
 }
 
 /// While it lives, the kernel wakes this thread as soon as it can.
-struct Punctual(Option<i32>);
+pub(crate) struct Punctual(Option<i32>);
 
 impl Punctual {
-    fn begin() -> Self {
+    pub fn begin() -> Self {
         // Without it the loop is later, and says so.
         let before = prctl::get_timerslack().ok();
         let _ = prctl::set_timerslack(TIMER_SLACK);

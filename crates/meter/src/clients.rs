@@ -76,6 +76,13 @@ impl Meter {
         &self.merged.clients
     }
 
+    /// Operations of the run so far and the sum of their response times in ns; none of a closed loop. Not
+    /// for every operation: it goes through the whole histogram.
+    pub fn responded(&self) -> (u64, f64) {
+        let response = self.response_times();
+        response.map_or((0, 0.0), |all| (all.len(), all.mean() * all.len() as f64))
+    }
+
     /// Response times of the last run, from when each operation was to start; `None` of a closed
     /// loop.
     pub fn response(&self) -> Option<Latency> {

@@ -1,5 +1,7 @@
 //! The monotonic clock.
 
+use std::time::Duration;
+
 /// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
 /// operating system's monotonic clock elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +12,14 @@ impl Clock {
     #[inline]
     pub fn ticks(&self) -> u64 {
         self.0.raw()
+    }
+
+    /// How many ticks a time has.
+    pub fn ticks_of(&self, time: Duration) -> u64 {
+        // The clock converts one way only: from the ticks of a known span.
+        const SPAN: u64 = 1 << 30;
+        let span_ns = self.nanoseconds(1, 1 + SPAN) as f64;
+        (time.as_nanos() as f64 * SPAN as f64 / span_ns) as u64
     }
 
     /// Nanoseconds between two readings of [`Clock::ticks`]; 0 if the counter went backwards.

@@ -12,10 +12,15 @@ mod clock;
 mod latency;
 mod merged_clients;
 mod meter;
+mod pacer;
+pub mod steady;
 mod stopwatch;
+mod timeline;
 
 pub use arrivals::ArrivalSchedule;
 pub use clock::Clock;
 pub use latency::{Histogram, merge, summary};
 pub use meter::{ClockHook, Measured, Meter};
+pub use pacer::Pacer;
 pub use stopwatch::Stopwatch;
+pub use timeline::{Kind, MOST_SLICES, Recorder};

@@ -283,10 +283,7 @@ impl Meter {
     }
 
     pub(crate) fn ticks_of(&self, time: Duration) -> u64 {
-        // The clock converts one way only: from the ticks of a known span.
-        const SPAN: u64 = 1 << 30;
-        let span_ns = self.clock.nanoseconds(1, 1 + SPAN) as f64;
-        (time.as_nanos() as f64 * SPAN as f64 / span_ns) as u64
+        self.clock.ticks_of(time)
     }
 }
 

@@ -95,6 +95,10 @@ pub struct Plan {
     /// is begun only when it is expected to end within that. Absent: every scale runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ms: Option<u64>,
+    /// Bytes of the file system that each trial of a workload has for itself which goes on until it is
+    /// steady; absent: as many as follow from the scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
     /// Servers that already run, by engine id: connection URLs, written
     /// without their secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

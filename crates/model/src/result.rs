@@ -14,6 +14,7 @@ mod energy;
 mod explained;
 mod loaded;
 mod run;
+mod timeline;
 mod wear;
 mod write_behind;
 
@@ -24,6 +25,7 @@ pub use loaded::{Loaded, Maintenance};
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
 };
+pub use timeline::{Round, Slice, SliceLatency, Stall, SteadyFigure, SteadyState, Timeline};
 pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
 

@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::notes::{self, Section};
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, cost, published, scaling, shown, summary, table};
+use crate::{Options, ageing, cost, published, scaling, shown, summary, table};
 
 /// What stands between two blank lines, or more than that of it.
 pub(crate) enum Block {
@@ -82,9 +82,16 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
     let costs = cost::grids(file, &options.weights, options.published).into_iter();
+    let ageing = ageing::grids(file).into_iter();
     let published = published::beside(file, &comparison, options.published);
     let of_scale = scaling::grids(&scaling).into_iter();
-    blocks.extend(of_scale.chain(costs).chain(published).map(|one| Block::Table(one, Vec::new())));
+    blocks.extend(
+        of_scale
+            .chain(ageing)
+            .chain(costs)
+            .chain(published)
+            .map(|one| Block::Table(one, Vec::new())),
+    );
     let sections = notes::sections(file, &comparison, &scaling, &durability, options.path);
     blocks.extend(sections.into_iter().map(Block::Section));
     blocks

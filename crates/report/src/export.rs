@@ -11,6 +11,7 @@ pub(crate) mod markdown;
 mod parquet;
 mod several;
 mod statistics;
+mod timeline;
 
 pub(crate) use csv::written as csv_written;
 pub use parquet::parquet;

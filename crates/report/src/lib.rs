@@ -4,6 +4,7 @@
 //! themselves for whoever wants to show them in another way.
 
 pub mod advise;
+mod ageing;
 pub mod compare;
 pub mod cost;
 mod document;

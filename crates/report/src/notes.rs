@@ -5,6 +5,7 @@ mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
 mod sharing;
+mod steady;
 mod timed;
 
 use std::collections::BTreeMap;
@@ -74,6 +75,7 @@ pub(crate) fn sections(
         ("Not ok", failures::notes(file)),
         ("Answers", checked::notes(file)),
         ("Times by a client's own clock", timed::notes(file)),
+        ("Until steady", steady::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Durability", shown::notes(durability)),

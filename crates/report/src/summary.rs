@@ -15,7 +15,7 @@ mod shortfall;
 mod usage;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, DiskSize, ResultFile};

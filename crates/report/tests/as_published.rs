@@ -74,6 +74,7 @@ fn cell(whole: &Cell, n: u64, engine: &str, variant: &str, readers: &[&str]) -> 
             .map(|at| (f64::from(at), 1_000_000 + u64::from(at as u32) * 1000))
             .collect(),
         cpu_ns: Some(1_500_000_000),
+        ..DiskCurve::default()
     };
     let mut phases = vec![phase("write", "writer", Some(disk))];
     phases.extend(readers.iter().map(|reader| phase(&format!("read_{reader}"), "reader", None)));

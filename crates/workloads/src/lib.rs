@@ -15,7 +15,7 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
-use embermark_model::result::{Execution, WriteBehind};
+use embermark_model::result::{Execution, SteadyState, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod contacts;
@@ -28,6 +28,7 @@ pub mod machine;
 mod mirrored;
 mod observer;
 mod reopenable;
+pub mod retention;
 mod row_source;
 pub mod sensors;
 mod strategy;
@@ -36,8 +37,14 @@ pub use observer::{Companions, NoopObserver, PhaseObserver};
 use strategy::Strategy;
 
 /// Every workload.
-pub static WORKLOADS: &[&dyn Workload] =
-    &[&sensors::Sensors, &contacts::Contacts, &machine::Machine, &events::Events, &htap::Htap];
+pub static WORKLOADS: &[&dyn Workload] = &[
+    &sensors::Sensors,
+    &contacts::Contacts,
+    &machine::Machine,
+    &events::Events,
+    &htap::Htap,
+    &retention::Retention,
+];
 
 /// The workload of that id.
 ///
@@ -72,6 +79,9 @@ pub struct Info {
     pub whole: bool,
     /// Whether its phases last by the clock, with what passes between client and server counted.
     pub lasts: bool,
+    /// Whether its phases go on until they are steady, for the window at most, on a disk of the trial's own,
+    /// and take a target rate of rows. Such a workload runs where it is asked for by name alone.
+    pub until_steady: bool,
     /// Whether phases that read may begin with a database of which nothing is in memory.
     pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
@@ -361,6 +371,12 @@ pub trait Bench {
     /// The answer of the last run of a phase, where nobody said what is right: to be compared with that
     /// of other engines.
     fn unchecked(&mut self, _phase: usize) -> Option<ResultSet> {
+        None
+    }
+
+    /// Whether the last run of a phase ended because it was steady, of one that goes on until it is, and
+    /// says so nowhere else.
+    fn steady(&self, _phase: usize) -> Option<SteadyState> {
         None
     }
 

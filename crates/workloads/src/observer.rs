@@ -4,7 +4,7 @@ use std::io;
 use std::process::Child;
 use std::time::Duration;
 
-use embermark_model::result::Latency;
+use embermark_model::result::{Latency, Timeline};
 
 /// Measures a phase that says itself when.
 pub trait PhaseObserver {
@@ -13,6 +13,19 @@ pub trait PhaseObserver {
 
     /// Writing begins, with the warm-up, and will last so long.
     fn begin(&mut self, lasts: Duration);
+
+    /// Writing begins, and goes on for so long at most: the disk is looked at so often.
+    fn sample(&mut self, _every: Duration, longest: Duration) {
+        self.begin(longest);
+    }
+
+    /// Bytes of the data directory in allocated blocks; `None` where nobody knows.
+    fn allocated(&self) -> Option<u64> {
+        None
+    }
+
+    /// What it was like over time; after [`end`](Self::end).
+    fn timeline(&mut self, _timeline: Timeline) {}
 
     /// All that was to be written is stored.
     fn end(&mut self);

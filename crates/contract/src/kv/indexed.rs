@@ -6,7 +6,9 @@ mod scope;
 
 use super::mirror::Mirror;
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
+use crate::{
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store,
+};
 use load::{Gather, Sorted};
 use scope::{Indexing, Inner, Scratch};
 
@@ -104,6 +106,10 @@ impl Lifecycle for Indexed {
 
     fn log_bytes(&mut self) -> Result<u64> {
         self.store.log_bytes()
+    }
+
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        self.store.background(into)
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -20,11 +20,12 @@ pub struct Chosen {
     pub files: BTreeMap<String, WorkloadFile>,
 }
 
-/// The workloads of these names, or files; without any every one that is no file.
+/// The workloads of these names, or files; without any every one that is no file, but those that go on until
+/// they are steady: for minutes.
 pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Failure> {
     let mut all = Chosen { workloads: Vec::new(), files: BTreeMap::new() };
     if names.is_empty() {
-        all.workloads = WORKLOADS.to_vec();
+        all.workloads.extend(WORKLOADS.iter().filter(|workload| !workload.info().until_steady));
     }
     for name in names {
         let (workload, file) = one(name, misfits_per_million)?;

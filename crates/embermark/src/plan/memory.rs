@@ -1,4 +1,4 @@
-//! Memory as the command line has it.
+//! Memory and sizes as the command line has them.
 
 use bytesize::ByteSize;
 use embermark_model::MemoryLimit;
@@ -39,6 +39,14 @@ pub(super) fn memory(text: &str) -> Result<u64, Failure> {
 /// A size given with --memory, in bytes.
 pub fn bytes(text: &str) -> Result<u64, Failure> {
     size("--memory", text)
+}
+
+/// The size of a file system given with --disk-size, in bytes: there is room for a database and its log.
+pub(super) fn disk_size(text: &str) -> Result<u64, Failure> {
+    match size("--disk-size", text)? {
+        bytes if bytes >= 64 << 20 => Ok(bytes),
+        _ => Err(Failure::usage(format!("--disk-size {text} is too little: give at least 64MiB"))),
+    }
 }
 
 /// A size given with an option, in bytes.

@@ -15,6 +15,7 @@ mod rest;
 mod selected;
 mod session;
 mod settings;
+mod shards;
 mod store;
 mod udp;
 

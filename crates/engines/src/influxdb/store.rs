@@ -4,6 +4,7 @@ use super::NAME;
 use super::line;
 use super::rest;
 use super::session::Session;
+use super::shards;
 use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
@@ -176,6 +177,23 @@ impl SeriesStore for InfluxStore {
 
     fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         self.session.query(influxql, columns, visit)
+    }
+
+    /// By the shards of the database, which last a year as it is made: from now on as long as that.
+    fn keep_by(&mut self, span_ns: i64) -> Result<()> {
+        shards::set_duration(&mut self.session, span_ns)
+    }
+
+    /// By dropping the shards that are too old, as the server's own service for retention does by the wall's
+    /// clock
+    /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/manage-database/#delete-a-shard-with-drop-shard>).
+    fn expire(&mut self, _: &str, before_ns: i64) -> Result<()> {
+        self.flush()?;
+        shards::drop_before(&mut self.session, before_ns)
+    }
+
+    fn expires_by(&self) -> &'static str {
+        "DROP SHARD of an hour, what a retention policy does"
     }
 
     fn execute(&mut self, influxql: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! MariaDB's SQL where the standard leaves something open.
 
-use crate::sql::{Dialect, SqlType, TableDef};
+use crate::sql::{Dialect, RangePartitions, SqlType, TableDef};
 
 /// What compares strings as they are, byte by byte: of the binary collations the one that does
 /// not ignore spaces at the end
@@ -87,12 +87,39 @@ impl Dialect for MariaSql {
         ("CREATE TABLE", options)
     }
 
+    fn range_partitions(&self) -> Option<&dyn RangePartitions> {
+        Some(self)
+    }
+
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
         format!("{dividend} DIV {divisor}")
     }
 
     fn correlation(&self, _: &str, _: &str) -> Option<String> {
         None
+    }
+}
+
+/// Removing a partition is the way for old data that its manual advises
+/// (<https://mariadb.com/kb/en/partition-maintenance/>).
+impl RangePartitions for MariaSql {
+    fn create(&self, table: &TableDef, column: &str, name: &str, _: i64, to: i64) -> Vec<String> {
+        let whole = self.create_table(table);
+        vec![format!(
+            "{whole} PARTITION BY RANGE ({column}) (PARTITION {name} VALUES LESS THAN ({to}))"
+        )]
+    }
+
+    fn add(&self, table: &str, name: &str, _: i64, to: i64) -> String {
+        format!("ALTER TABLE {table} ADD PARTITION (PARTITION {name} VALUES LESS THAN ({to}))")
+    }
+
+    fn remove(&self, table: &str, name: &str) -> String {
+        format!("ALTER TABLE {table} DROP PARTITION {name}")
+    }
+
+    fn about(&self) -> &'static str {
+        "ALTER TABLE … DROP PARTITION"
     }
 }
 

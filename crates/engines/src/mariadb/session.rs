@@ -14,7 +14,7 @@ use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::{Background, Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -272,6 +272,24 @@ impl Driver for Session {
         let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
         let rows = rows.map_err(|e| failed("count its checkpoints", &e))?;
         Ok(rows.first().and_then(|[count]| count.parse().ok()))
+    }
+
+    /// Of a server of our own: as [`checkpoints`](Driver::checkpoints).
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        let Some(checkpoints) = self.checkpoints()? else { return Ok(()) };
+        let sql = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
+                   WHERE VARIABLE_NAME IN ('INNODB_BUFFER_POOL_PAGES_FLUSHED', 'INNODB_LOG_WAITS')";
+        let rows: std::result::Result<Vec<[String; 2]>, _> = self.connection.rows(sql);
+        let rows = rows.map_err(|e| failed("read its status", &e))?;
+        let value = |name: &str| {
+            let row = rows.iter().find(|[of, _]| of.eq_ignore_ascii_case(name));
+            row.and_then(|[_, value]| value.parse().ok()).unwrap_or(0)
+        };
+        into.push(Background::count("checkpoints", checkpoints));
+        let flushed = value("Innodb_buffer_pool_pages_flushed");
+        into.push(Background::count("pages flushed", flushed));
+        into.push(Background::count("waits for room in the log", value("Innodb_log_waits")));
+        Ok(())
     }
 
     fn join(&self) -> Join {

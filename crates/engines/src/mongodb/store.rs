@@ -16,7 +16,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -126,6 +126,38 @@ impl Lifecycle for MongoStore {
         // What no checkpoint has would keep the storage engine from verifying its files.
         self.maintain()?;
         check::validate(&mut self.session)
+    }
+
+    /// By `serverStatus` of the storage engine
+    /// (<https://www.mongodb.com/docs/v6.0/reference/command/serverStatus/#wiredtiger>): nothing where the user
+    /// may not ask for it.
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        let status = match self.session.admin("serverStatus", |_| {}) {
+            Ok(status) => status,
+            Err(_) if self.server.is_none() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        // Of version 6, and as later versions have it.
+        let value = |paths: [&str; 2]| {
+            let found = paths.into_iter().find_map(|path| status.at(path)?.as_integer());
+            found.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
+        };
+        let running = value([
+            "wiredTiger.transaction.transaction checkpoint currently running",
+            "wiredTiger.checkpoint.progress state",
+        ]);
+        let checkpoints = value([
+            "wiredTiger.transaction.transaction checkpoints",
+            "wiredTiger.checkpoint.number of checkpoints started by api",
+        ]);
+        let evicted = value([
+            "wiredTiger.cache.pages evicted by application threads",
+            "wiredTiger.cache.application threads page write from cache to disk count",
+        ]);
+        into.push(Background::state("checkpoint running", running));
+        into.push(Background::count("checkpoints", checkpoints));
+        into.push(Background::count("pages evicted by clients' threads", evicted));
+        Ok(())
     }
 
     fn join(&self) -> Join {

@@ -4,7 +4,7 @@ use embermark_model::Durability;
 
 use super::offers::{Offer, Offers};
 use super::tier::TIERS;
-use crate::sql::{Dialect, SqlType, TableDef};
+use crate::sql::{Dialect, RangePartitions, SqlType, TableDef};
 
 /// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where
 /// it has that. Made once a connection to a server that is given, it stays.
@@ -90,6 +90,42 @@ impl Dialect for PostgresSql {
 
     fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
         (self.create, "")
+    }
+
+    /// Of PostgreSQL itself: others that speak its protocol have others.
+    fn range_partitions(&self) -> Option<&dyn RangePartitions> {
+        (self.offers == Offers::ALL).then_some(self)
+    }
+}
+
+/// Declarative partitioning; removing a partition is the way for old data that its manual advises
+/// (<https://www.postgresql.org/docs/18/ddl-partitioning.html#DDL-PARTITIONING-DECLARATIVE-MAINTENANCE>).
+impl RangePartitions for PostgresSql {
+    /// The table itself has no rows, and may not be unlogged: its partitions are.
+    fn create(
+        &self,
+        table: &TableDef,
+        column: &str,
+        name: &str,
+        from: i64,
+        to: i64,
+    ) -> Vec<String> {
+        let whole = self.create_table(table).replacen(self.create, LOGGED, 1);
+        let parted = format!("{whole} PARTITION BY RANGE ({column})");
+        vec![parted, self.add(table.name, name, from, to)]
+    }
+
+    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> String {
+        let create = self.create;
+        format!("{create} {table}_{name} PARTITION OF {table} FOR VALUES FROM ({from}) TO ({to})")
+    }
+
+    fn remove(&self, table: &str, name: &str) -> String {
+        format!("DROP TABLE {table}_{name}")
+    }
+
+    fn about(&self) -> &'static str {
+        "DROP TABLE of a partition"
     }
 }
 

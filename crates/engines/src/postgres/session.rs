@@ -17,7 +17,7 @@ use super::{NAME, check, dialect, external};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::{Background, Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// In place of a schema's name: the whole database is ours.
 const WHOLE: &str = "-";
@@ -348,6 +348,35 @@ impl Driver for Session {
         };
         let count = found.texts().into_iter().flatten().next().flatten();
         Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    /// By the server's statistics and its list of processes: nothing on a server that does not tell.
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        let written = match self.connection.server_version() {
+            ..170_000 => {
+                "SELECT checkpoints_timed + checkpoints_req, buffers_checkpoint FROM pg_stat_bgwriter"
+            }
+            _ => "SELECT num_timed + num_requested, buffers_written FROM pg_stat_checkpointer",
+        };
+        let vacuums =
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
+        let mut numbers: Vec<u64> = Vec::with_capacity(3);
+        for sql in [written, vacuums] {
+            match self.connection.run(sql) {
+                Ok(found) => {
+                    let row = found.texts().into_iter().flatten().flatten();
+                    numbers.extend(row.filter_map(|number| number.parse::<u64>().ok()));
+                }
+                Err(_) if self.server.is_none() => return Ok(()),
+                Err(error) => return Err(error.while_doing(format!("run `{sql}`"))),
+            }
+        }
+        if let [checkpoints, pages, vacuums] = numbers[..] {
+            into.push(Background::count("checkpoints", checkpoints));
+            into.push(Background::count("pages written by checkpoints", pages));
+            into.push(Background::state("autovacuum workers", vacuums));
+        }
+        Ok(())
     }
 
     fn join(&self) -> Join {

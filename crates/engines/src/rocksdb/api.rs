@@ -30,6 +30,9 @@ functions! {
     column_family_handle_destroy(family: Handle);
     column_family_handle_get_id(family: Handle) -> u32;
     property_value(db: Handle, name: *const c_char) -> *mut c_char;
+    property_int_cf(
+        db: Handle, family: Handle, name: *const c_char, value: *mut u64
+    ) -> c_int;
 
     put_cf(
         db: Handle, options: Handle, family: Handle, key: Bytes, key_size: usize, value: Bytes,
@@ -37,6 +40,10 @@ functions! {
     );
     delete_cf(
         db: Handle, options: Handle, family: Handle, key: Bytes, size: usize, error: Failure
+    );
+    delete_range_cf(
+        db: Handle, options: Handle, family: Handle, from: Bytes, from_size: usize, to: Bytes,
+        to_size: usize, error: Failure
     );
     get_pinned_cf(
         db: Handle, options: Handle, family: Handle, key: Bytes, size: usize, error: Failure

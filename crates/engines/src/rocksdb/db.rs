@@ -233,6 +233,35 @@ impl Family {
         }
     }
 
+    /// Removes a range of keys, as one commit.
+    pub(super) fn delete_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
+        // SAFETY: all are open; the keys live through the call, which copies them.
+        lib.call("delete a range", |error| unsafe {
+            let (from, from_size) = (from.as_ptr(), from.len());
+            (api.delete_range_cf)(
+                db,
+                writes,
+                family,
+                from,
+                from_size,
+                to.as_ptr(),
+                to.len(),
+                error,
+            );
+        })
+    }
+
+    /// A property that is a number; 0 where the library has none of that name.
+    pub(super) fn number(&self, name: &CStr) -> u64 {
+        let ((_, api, db, family), mut value) = (self.parts(), 0);
+        // SAFETY: both are open; name and value live through the call.
+        match unsafe { (api.property_int_cf)(db, family, name.as_ptr(), &mut value) } {
+            0 => value,
+            _ => 0,
+        }
+    }
+
     /// What a batch holds, as the library keeps it.
     pub(super) fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
         let mut size = 0;

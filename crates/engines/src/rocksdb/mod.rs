@@ -1,6 +1,7 @@
 //! RocksDB, from a library that is opened at run time: a column family per table.
 
 mod api;
+mod background;
 mod batch;
 mod check;
 mod db;
@@ -18,8 +19,8 @@ use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, 
 use crate::log_files::{holds, log_files};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, Settings, TierSetting, TierTable, as_set,
+    Background, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
+    Result, Scope, Settings, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::LIBRARY;
@@ -176,6 +177,11 @@ impl Lifecycle for Client {
         check::checksums(&self.families)
     }
 
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        background::of(&self.tables, into);
+        Ok(())
+    }
+
     /// What has no log is flushed before.
     fn close(self: Box<Self>) -> Result<()> {
         if self.families.logged {
@@ -221,6 +227,15 @@ impl KvStore for Client {
             files.push(file.finish()?);
         }
         if rows > 0 { family.ingest(&files).map(|()| rows) } else { Ok(0) }
+    }
+
+    /// By one tombstone (<https://github.com/facebook/rocksdb/wiki/DeleteRange>).
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        self.tables[table.0].delete_range(from, to)
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        "DeleteRange, one tombstone for all keys of a range"
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {

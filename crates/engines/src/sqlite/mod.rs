@@ -3,6 +3,7 @@
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
 //! no half of it can be committed.
 
+mod background;
 mod bulk;
 mod check;
 mod dialect;

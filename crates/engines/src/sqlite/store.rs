@@ -7,11 +7,15 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, has_log, is_locked, node};
+use super::{
+    Client, FILE, LOCKED, NAME, background, bulk, check, connect, has_log, is_locked, node,
+};
 use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, NodeClient, OpenOptions, Result, Store};
+use crate::{
+    Background, Checked, ClientOpener, EngineError, Join, NodeClient, OpenOptions, Result, Store,
+};
 
 const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
                       recover";
@@ -148,6 +152,13 @@ impl Driver for Session {
 
     fn log_bytes(&mut self) -> Result<u64> {
         log_files(NAME, &self.options.dir, |name| name == format!("{FILE}-wal"))
+    }
+
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        match has_log(&self.options) {
+            true => background::of(&self.options.dir, into),
+            false => Ok(()),
+        }
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -111,6 +111,56 @@ static int ember_remove(WT_CURSOR *cursor, struct bytes key)
 	return plain(cursor->remove(cursor));
 }
 
+/* Removes keys from one up to and with another, which need not be there, by two cursors of the session. */
+static int ember_truncate(WT_SESSION *session, WT_CURSOR *start, struct bytes from,
+    WT_CURSOR *stop, struct bytes last)
+{
+	give_key(start, from);
+	give_key(stop, last);
+	return plain(session->truncate(session, NULL, start, stop, NULL));
+}
+
+/* Has the connection count what it does. */
+static int ember_count(WT_CONNECTION *connection)
+{
+	return connection->reconfigure(connection, "statistics=(fast)");
+}
+
+/* What it counted: checkpoints that run, and pages that threads of the program had to evict. */
+static int ember_counted(WT_SESSION *session, int64_t counted[2])
+{
+#if defined(WT_STAT_CONN_CHECKPOINT_STATE)
+	const int running = WT_STAT_CONN_CHECKPOINT_STATE;
+#elif defined(WT_STAT_CONN_TXN_CHECKPOINT_RUNNING)
+	const int running = WT_STAT_CONN_TXN_CHECKPOINT_RUNNING;
+#else
+	const int running = 0;
+#endif
+#if defined(WT_STAT_CONN_EVICTION_APP_ATTEMPT)
+	const int evicted = WT_STAT_CONN_EVICTION_APP_ATTEMPT;
+#elif defined(WT_STAT_CONN_CACHE_EVICTION_APP)
+	const int evicted = WT_STAT_CONN_CACHE_EVICTION_APP;
+#else
+	const int evicted = 0;
+#endif
+	const int keys[2] = { running, evicted };
+	WT_CURSOR *cursor;
+	int rc = session->open_cursor(session, "statistics:", NULL, NULL, &cursor), closed;
+	for (int i = 0; rc == 0 && i < 2; i++) {
+		const char *about, *shown;
+		counted[i] = 0;
+		if (keys[i] == 0)
+			continue;
+		cursor->set_key(cursor, keys[i]);
+		if ((rc = cursor->search(cursor)) == 0)
+			rc = cursor->get_value(cursor, &about, &shown, &counted[i]);
+	}
+	if (rc != 0)
+		return rc;
+	closed = cursor->close(cursor);
+	return closed;
+}
+
 /* What a session says of itself, passed on. */
 struct listener {
 	WT_EVENT_HANDLER handler;
@@ -167,6 +217,10 @@ struct shim {
 	int (*insert)(WT_CURSOR *cursor, struct bytes key, struct bytes value);
 	int (*update)(WT_CURSOR *cursor, struct bytes value);
 	int (*remove)(WT_CURSOR *cursor, struct bytes key);
+	int (*truncate)(WT_SESSION *session, WT_CURSOR *start, struct bytes from, WT_CURSOR *stop,
+	    struct bytes last);
+	int (*count)(WT_CONNECTION *connection);
+	int (*counted)(WT_SESSION *session, int64_t counted[2]);
 };
 
 const struct shim SHIM = {
@@ -175,4 +229,5 @@ const struct shim SHIM = {
 	ember_begin, ember_commit, ember_rollback, ember_verify,
 	ember_cursor, ember_cursor_close, ember_reset, ember_search, ember_search_near, ember_next,
 	ember_prev, ember_key, ember_value, ember_insert, ember_update, ember_remove,
+	ember_truncate, ember_count, ember_counted,
 };

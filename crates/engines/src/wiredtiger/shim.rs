@@ -52,6 +52,15 @@ pub(super) struct Shim {
     pub insert: unsafe extern "C" fn(cursor: Raw, key: Bytes, value: Bytes) -> c_int,
     pub update: unsafe extern "C" fn(cursor: Raw, value: Bytes) -> c_int,
     pub remove: unsafe extern "C" fn(cursor: Raw, key: Bytes) -> c_int,
+    pub truncate: unsafe extern "C" fn(
+        session: Raw,
+        start: Raw,
+        from: Bytes,
+        stop: Raw,
+        last: Bytes,
+    ) -> c_int,
+    pub count: unsafe extern "C" fn(connection: Raw) -> c_int,
+    pub counted: unsafe extern "C" fn(session: Raw, counted: *mut [i64; 2]) -> c_int,
 }
 
 unsafe extern "C" {

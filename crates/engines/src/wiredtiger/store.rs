@@ -16,7 +16,8 @@ use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope, as_set,
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, as_set,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
@@ -66,11 +67,14 @@ struct Trees {
     trees: Vec<Tree>,
     session: Rc<Session>,
     logged: bool,
+    /// Whether the library was told to count what it does.
+    counts: bool,
 }
 
 impl Trees {
     fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
-        Ok(Self { trees: Vec::new(), session: connection.session()?, logged })
+        let session = connection.session()?;
+        Ok(Self { trees: Vec::new(), session, logged, counts: false })
     }
 }
 
@@ -111,6 +115,19 @@ impl Lifecycle for Trees {
         check::verify(&self.session, &mut self.trees)
     }
 
+    /// By its statistics, which are off as shipped: `fast` ones, from the first call on
+    /// (<https://source.wiredtiger.com/11.3.1/statistics.html>).
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        if !self.counts {
+            self.session.count().map_err(Refusal::into_error)?;
+            self.counts = true;
+        }
+        let [running, evicted] = self.session.counted().map_err(Refusal::into_error)?;
+        into.push(Background::state("checkpoint running", running));
+        into.push(Background::count("evictions by the program's own threads", evicted));
+        Ok(())
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         drop(self.trees);
         self.session.close()
@@ -135,6 +152,16 @@ impl KvStore for Trees {
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let rows = self.trees[table.0].load(pairs)?;
         if self.logged { self.maintain().map(|()| rows) } else { Ok(rows) }
+    }
+
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        let session = Rc::clone(&self.session);
+        let cursors = self.trees[table.0].cursors()?;
+        cursors.truncate(&session, from, to).map_err(Refusal::into_error)
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        "truncate of a range of keys"
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {

@@ -70,10 +70,15 @@ pub(super) fn check(
             plan.clients,
             names(&all)
         ),
-        _ if plan.target_rate.is_some() && names(workloads).is_empty() => format!(
-            "none of the workloads has point operations to start at a rate: leave it out, or run {}",
-            names(&all)
-        ),
+        _ if plan.target_rate.is_some()
+            && names(workloads).is_empty()
+            && workloads.iter().all(|info| !info.until_steady) =>
+        {
+            format!(
+                "none of the workloads has point operations to start at a rate: leave it out, or run {}",
+                names(&all)
+            )
+        }
         _ => {
             let with = workloads.iter().filter(|info| !info.points.is_empty());
             let mut bare = with.filter(|info| plan.is_shared() && variants(plan, info).is_empty());

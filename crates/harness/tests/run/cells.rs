@@ -42,6 +42,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         max_run_time_ms: None,
         timeout_ms: Some(60_000),
         budget_ms: None,
+        disk_bytes: None,
         seed: 42,
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),

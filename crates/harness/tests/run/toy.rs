@@ -350,6 +350,7 @@ impl Workload for Squares {
             timed: &[],
             clients: 1,
             lasts: false,
+            until_steady: false,
             cold: false,
             searches: &[],
             apart: &[],

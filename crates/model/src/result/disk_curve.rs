@@ -14,6 +14,10 @@ pub struct DiskCurve {
     /// long enough to be sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<(f64, u64)>,
+    /// Bytes that had been written to the trial's own device at each of the points, since it was made,
+    /// without a sync of ours; none where it has no device of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub device_written: Vec<u64>,
     /// What taking them cost: CPU time in ns of the process that did nothing else, which is counted
     /// nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]

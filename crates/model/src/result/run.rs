@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, WriteBehind};
+use super::{
+    DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, SteadyState, Timeline, WriteBehind,
+};
 use crate::{ResultSet, Status};
 
 /// How an engine does a phase.
@@ -93,6 +95,9 @@ pub struct Run {
     /// Bytes of the engine's log as the run found it, of one that opens a database with its log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
+    /// What the last rounds came to, of a mix that goes on until it is steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyState>,
     /// What the buffer held that rows went through, of a run that commits on another thread than the one
     /// that accepts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,6 +186,9 @@ pub struct Observed {
     /// The disk over time, from before the warm-up until all was stored; of phases that write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCurve>,
+    /// What it was like over time, of a phase that goes on until it is steady.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,

@@ -1,8 +1,9 @@
-/** What it costs to keep up with a machine: the tables of the terminal's report. */
+/** What it costs to keep up with a machine, and what it is like once it has aged: curves, and the tables of the terminal's report. */
 
 import type { Page } from "./data";
 import { disks } from "./disks";
 import { h, list, table } from "./dom";
+import { timelines } from "./timeline";
 
 /** Fills the section; nothing where no phase lasted by the clock. */
 export function costs(body: HTMLElement, page: Page): void {
@@ -12,5 +13,5 @@ export function costs(body: HTMLElement, page: Page): void {
     const notes = one.notes.length > 0 ? list(one.notes.map((note) => [note.about, note.says])) : null;
     return h("section", {}, table(one.title + told, ["", ...one.header], rows), notes);
   });
-  body.replaceChildren(...disks(page), ...tables);
+  body.replaceChildren(...timelines(page), ...disks(page), ...tables);
 }

@@ -225,6 +225,7 @@ export interface Watched {
   processes?: Record<string, Process>;
   disk_growth_bytes?: number;
   disk?: DiskCurve;
+  timeline?: Timeline;
   network_bytes?: number;
   counts?: Record<string, number>;
   latencies?: Record<string, Latency>;
@@ -236,6 +237,47 @@ export interface DiskCurve {
   end_bytes: number;
   points?: [number, number][];
   cpu_ns?: number;
+}
+
+/** A phase that goes on until it is steady, over time. */
+export interface Timeline {
+  window_rows: number;
+  row_bytes: number;
+  expiry?: string;
+  slices: Slice[];
+  steady: { reached: boolean; after_s: number; turnovers: number };
+  stalls?: Stall[];
+  stalled: number;
+  /** What the engine tells of its work in the background; nothing where it tells nothing. */
+  background?: string[];
+}
+
+/** A slice of time, about a second. */
+export interface Slice {
+  until_s: number;
+  elapsed_ns: number;
+  rows_in: number;
+  rows_out: number;
+  commits?: SliceLatency;
+  questions?: SliceLatency;
+  expiries?: SliceLatency;
+  allocated_bytes?: number;
+  device_written_bytes?: number;
+}
+
+export interface SliceLatency {
+  samples: number;
+  p50: number;
+  p99?: number;
+  max: number;
+}
+
+/** An operation above 100 ms. */
+export interface Stall {
+  at_s: number;
+  ns: number;
+  of: string;
+  moved?: Record<string, number>;
 }
 
 export interface Process {

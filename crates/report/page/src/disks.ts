@@ -35,7 +35,7 @@ export function disks(page: Page): HTMLElement[] {
     const cell = cellOf(page, entry);
     const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
     const of = `${told}${[cell.workload, cell.scale, cell.limit].filter(Boolean).join(" ")}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
-    return (entry.watched ?? []).flatMap(({ trial, disk }) => (disk?.points?.length ? [{ of, cell, trial, disk }] : []));
+    return (entry.watched ?? []).flatMap(({ trial, disk, timeline }) => (disk?.points?.length && !timeline ? [{ of, cell, trial, disk }] : []));
   });
   if (lines.length === 0) return [];
   const engines = unique(lines.map(({ cell }) => cell.engine));

@@ -417,6 +417,56 @@ seen("where no disk was sampled there is no chart of it", kept, {}, async ({ tab
   assert.equal(await tab.locator("#disks").count(), 0);
 });
 
+/** Two engines that aged: one came to a steady state, the other stalled and has no device of its own. */
+const aged = () => {
+  const page = kept();
+  const [first, second] = page.entries.filter((entry) => entry.phase !== null && (page.cells[entry.cell]?.variant) === page.cells[0]?.variant);
+  if (!first || !second) throw new Error("the golden page has too few entries");
+  const slice = (until_s: number, rows_in: number, p99: number, written?: number) => ({
+    until_s, elapsed_ns: 1e9, rows_in, rows_out: 0, commits: { samples: 200, p50: p99 / 10, p99, max: 2 * p99 },
+    questions: { samples: 10, p50: 1e4, max: 5e4 }, allocated_bytes: 1e6 * until_s, ...(written === undefined ? {} : { device_written_bytes: written }),
+  });
+  const timeline = (slices: ReturnType<typeof slice>[], more: object) => ({
+    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, steady: { reached: true, after_s: 3, turnovers: 2 }, stalled: 0, ...more,
+  });
+  second.phase = first.phase;
+  const disk = { begin_bytes: 0, end_bytes: 5, points: [[0, 0], [3, 5]] as [number, number][] };
+  first.watched = [{ trial: 0, window_ns: 3e9, disk, timeline: timeline([slice(1, 1000, 1e6, 64_000), slice(2, 2000, 2e6, 128_000), slice(3, 4000, 4e6, 512_000)], {}) }];
+  second.watched = [{ trial: 0, window_ns: 2e9, timeline: timeline([slice(1, 100, 7e6), slice(2, 300, 9e6)], {
+    background: ["checkpoints"], stalled: 2,
+    stalls: [{ at_s: 0.5, ns: 150e6, of: "commit", moved: { checkpoints: 3 } }, { at_s: 1.5, ns: 350e6, of: NASTY, moved: {} }],
+  }) }];
+  return page;
+};
+
+seen("what aged is curves over time, all engines on one axis, and the same figures in tables", aged, {}, async ({ tab }) => {
+  const figures = tab.locator("#timelines figure");
+  assert.deepEqual(
+    (await figures.locator("figcaption").evaluateAll((all) => all.map((one) => one.firstChild?.textContent))),
+    ["Commit latency, p99", "Question latency, p99", "Throughput", "Space", "Written per user byte"]);
+  const lines = await figures.evaluateAll((all) => all.map((one) => one.querySelectorAll(".m-timeline path").length));
+  assert.deepEqual(lines, [2, 2, 2, 2, 1], "one of them has no device of its own");
+  const rows = await figures.evaluateAll((all) => all.map((one) => [...one.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent).join("|"))));
+  // At a tenth, a quarter, half, three quarters and the end of the longest, and in the last slice.
+  assert.deepEqual(rows[0], ["1.00 ms|1.00 ms|2.00 ms|4.00 ms|4.00 ms|4.00 ms", "7.00 ms|7.00 ms|9.00 ms|-|-|9.00 ms"]);
+  assert.deepEqual(rows[2]?.[0], "1,000/s|1,000/s|2,000/s|4,000/s|4,000/s|4,000/s");
+  assert.deepEqual(rows[3]?.[1], "1.00 MB|1.00 MB|2.00 MB|-|-|2.00 MB");
+  // 64,000 bytes for 1,000 rows of 32, and 512,000 for 4,000.
+  assert.deepEqual(rows[4], ["2.00|2.00|2.00|4.00|4.00|4.00", "-|-|-|-|-|-"]);
+  assert.equal(await tab.locator("#disks").count(), 0, "the space is drawn once");
+});
+
+seen("an engine of what aged can be left out, and stalls name what moved", aged, {}, async ({ tab }) => {
+  const stalls = await tab.locator("#timelines .stalls tbody tr").allTextContents();
+  assert.equal(stalls.length, 2);
+  assert.match(stalls[0] ?? "", /1\.5 s350 ms.*nothing that it tells of moved/);
+  assert.match(stalls[1] ?? "", /0\.5 s150 mscommitcheckpoints 3/);
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+  await tab.locator("#timelines input[name=aged]").nth(1).uncheck();
+  assert.deepEqual(await tab.locator("#timelines figure").evaluateAll((all) => all.map((one) => one.querySelectorAll(".m-timeline path").length)), [1, 1, 1, 1, 1]);
+  assert.equal(await tab.locator("#timelines .stalls").count(), 0);
+});
+
 /** Two results, the second one with another CPU. */
 const unlike = () => {
   const page = golden();

@@ -12,6 +12,8 @@ pub(super) enum Source {
     Time(Phases),
     /// 99th percentile of the latency of one operation in these phases, where it was recorded.
     Tail(Phases),
+    /// 99th percentile of commits in the rounds that were steady, of engines that came to a steady state.
+    Steady(Phases),
     /// A resource over the whole main variant of each workload.
     Use(Resource),
 }
@@ -39,7 +41,7 @@ impl Made {
     pub fn times(&self) -> impl Iterator<Item = &Phases> {
         self.of.iter().filter_map(|source| match source {
             Source::Time(phases) => Some(phases),
-            Source::Tail(_) | Source::Use(_) => None,
+            Source::Tail(_) | Source::Steady(_) | Source::Use(_) => None,
         })
     }
 }
@@ -71,7 +73,7 @@ const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 13] = [
+pub(super) static CRITERIA: [Made; 14] = [
     made(
         "ingest",
         "ingest",
@@ -141,6 +143,12 @@ pub(super) static CRITERIA: [Made; 13] = [
             Source::Tail(phases("contacts", &[], &["insert"])),
             Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"])),
         ],
+    ),
+    made(
+        "steady-latency",
+        "steady latency",
+        "99th percentile of commits once they are steady, of `retention`",
+        &[Source::Steady(phases("retention", &[], &["keep"]))],
     ),
     made(
         "memory",

@@ -35,6 +35,10 @@ pub(super) fn lines<'a>(
         Source::Tail(phases) => {
             by_row(&groups, |of| phases.has(of.0, of.1, of.2), |figure| figure.p99_per_trial())
         }
+        Source::Steady(phases) => {
+            let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
+            by_those_that_have(&groups, |of| phases.has(of.0, of.1, of.2), steady)
+        }
         Source::Use(resource) => by_group(file, &groups, *resource),
     };
     // Phases of workload files: each counts for one criterion, and those of single operations for the tail.
@@ -109,6 +113,31 @@ fn by_row<'a>(
             let values: Option<Vec<_>> =
                 ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
             lines.extend(values.and_then(|values| line(group, values)));
+        }
+    }
+    lines
+}
+
+/// A line for each row of these phases, of the engines that have this figure: one that lacks it came to no
+/// steady state, and is not measured.
+fn by_those_that_have<'a>(
+    groups: &[&Group<'a>],
+    phases: impl Fn(RowOf<'_>) -> bool,
+    trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
+) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for group in groups {
+        for row in &group.rows {
+            let variant = row.variant.unwrap_or(group.variant);
+            if !row.phase.is_some_and(|phase| phases((group.workload, variant, phase))) {
+                continue;
+            }
+            let entries = group.engines.iter().zip(&row.entries);
+            let values = entries.filter_map(|(engine, entry)| {
+                let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
+                Some((engine.id, trials(&measured.figure)?))
+            });
+            lines.extend(line(group, values.collect()));
         }
     }
     lines

@@ -172,7 +172,10 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
 fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
     let mut phases: Vec<&str> = Vec::new();
     for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
-        if phase.runs.iter().any(|run| run.observed.is_some()) && !phases.contains(&&*phase.phase) {
+        // What goes on until it is steady has no rate of a machine to keep up with.
+        let keeps_up =
+            |run: &Run| run.observed.as_ref().is_some_and(|seen| seen.timeline.is_none());
+        if phase.runs.iter().any(keeps_up) && !phases.contains(&&*phase.phase) {
             phases.push(&phase.phase);
         }
     }

@@ -10,6 +10,7 @@ use embermark_model::result::{
 use super::disk;
 use super::lines::Line;
 use super::statistics::Statistic;
+use super::timeline;
 use crate::shown::{self, Record, Told};
 use crate::text::{self, plain};
 
@@ -329,6 +330,9 @@ fn observed(file: &ResultFile) -> Vec<Column> {
     ];
     if runs(file).any(|run| disk::disk(run).is_some()) {
         columns.extend(disk::columns());
+    }
+    if runs(file).any(|run| timeline::of_run(run).is_some()) {
+        columns.extend(timeline::columns());
     }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
         columns.extend(PROCESS.map(|(name, get)| {

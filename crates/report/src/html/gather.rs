@@ -10,7 +10,7 @@ use crate::notes::{self, Note, Section, note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
-use crate::{Beside, advise, compare, cost, format, grid, published, text};
+use crate::{Beside, advise, ageing, compare, cost, format, grid, published, text};
 
 pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
     let labels = labels(sources);
@@ -52,7 +52,8 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let published = published::beside(source.result, &comparison, Beside::Measured);
         page.published.extend(published.into_iter().map(table));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
-        page.costs.extend(costs.into_iter().map(table));
+        let ageing = ageing::grids(source.result);
+        page.costs.extend(ageing.into_iter().chain(costs).map(table));
         for group in &comparison.groups {
             cells::add(&mut page, source.result, group, &scaling, &durability);
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
-use crate::text;
+use crate::{ageing, text};
 
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
 /// the trials the median.
@@ -37,6 +37,9 @@ pub struct Figure<'a> {
     /// a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// 99th percentile of commits in the last rounds of each trial that came to a steady state, in ns.
+    #[serde(skip)]
+    steady_p99: Vec<f64>,
     #[serde(skip)]
     latencies: Vec<&'a Latency>,
     #[serde(skip)]
@@ -82,6 +85,7 @@ impl<'a> Figure<'a> {
             trials: indices,
             client_side: parts().any(|part| part.execution == Execution::ClientSide),
             sharing,
+            steady_p99: trials.iter().flatten().filter_map(|run| steady_p99(run)).collect(),
             latencies: parts().filter_map(|part| part.latency.as_ref()).collect(),
             responses: parts().filter_map(|part| part.response.as_ref()).collect(),
         })
@@ -97,6 +101,13 @@ impl<'a> Figure<'a> {
         all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
 
+    /// The 99th percentile of commits in the last rounds of each trial in ns; `None` where some trial did
+    /// not come to a steady state, or had too few commits in it for one.
+    pub fn steady_p99_per_trial(&self) -> Option<Vec<f64>> {
+        let every = !self.steady_p99.is_empty() && self.steady_p99.len() == self.per_trial_ns.len();
+        every.then(|| self.steady_p99.clone())
+    }
+
     /// The latency distribution over all trials; `None` where none was recorded or one cannot be
     /// decoded.
     pub fn latency(&self) -> Option<Latency> {
@@ -107,6 +118,15 @@ impl<'a> Figure<'a> {
     pub fn response(&self) -> Option<Latency> {
         merge(self.responses.iter().copied())
     }
+}
+
+/// The 99th percentile of the commits of the rounds that were steady, from when they were due where they were
+/// due.
+fn steady_p99(run: &Run) -> Option<f64> {
+    let seen = run.observed.as_ref()?;
+    let steady = seen.timeline.as_ref()?.steady.reached;
+    let last = seen.latencies.get("commit-last").filter(|_| steady)?;
+    last.p99.map(|ns| ns as f64)
 }
 
 /// The time that is shared among the operations of a run.
@@ -150,7 +170,8 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 ///
 /// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
 /// had to do, a commit by itself or, where nothing was written, the reading of a cycle; of
-/// a search for the highest rate its share of a second. Of operations that were started at a target
+/// a search for the highest rate its share of a second; of what goes on until it is steady the time of a row
+/// in the last rounds, or at a rate of a commit. Of operations that were started at a target
 /// rate, whose time is the schedule's: the mean from scheduled start to end.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
@@ -158,6 +179,12 @@ pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
         let operation = |of: &&Observed| {
             if let Some(rate) = of.counts.get("sustained-rate") {
                 return Some(1e9 / *rate as f64);
+            }
+            if let Some(timeline) = &of.timeline {
+                return match timeline.steady.figures.get("latency") {
+                    Some(latency) => Some(latency.mean),
+                    None => ageing::throughput(timeline).map(|rate| 1e9 / rate),
+                };
             }
             let latency = of.latencies.get("commit").or_else(|| of.latencies.get("read"))?;
             Some(latency.mean)

@@ -9,7 +9,7 @@ use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
 
 use super::*;
 
-fn file(cells: Vec<Cell>) -> ResultFile {
+pub(crate) fn file(cells: Vec<Cell>) -> ResultFile {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     ResultFile {
         schema: SCHEMA,
@@ -44,6 +44,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             max_run_time_ms: None,
             timeout_ms: Some(1),
             budget_ms: None,
+            disk_bytes: None,
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),

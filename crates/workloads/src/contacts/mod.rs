@@ -85,6 +85,7 @@ impl Workload for Contacts {
             timed: &[],
             clients: 1,
             lasts: false,
+            until_steady: false,
             cold: true,
             searches: &[],
             apart: &[],

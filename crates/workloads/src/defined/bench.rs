@@ -10,7 +10,7 @@ use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::ResultSet;
 use embermark_model::answer::Answer;
-use embermark_model::result::Execution;
+use embermark_model::result::{Execution, SteadyState};
 use smallvec::SmallVec;
 
 use super::cell::{Cell, is_point, table_of};
@@ -20,6 +20,7 @@ use super::oracle::Oracle;
 use super::port::{Database, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
+use super::until_steady::Board;
 use crate::{Bench, CheckError, MeasuredPart, OpenedPhase};
 
 /// What a table holds.
@@ -52,6 +53,10 @@ pub(super) struct FileBench {
     measured: Vec<Meter>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
+    /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
+    /// steady; and what the last one came to.
+    board: Option<Arc<Board>>,
+    steady: Option<SteadyState>,
     /// The last answer of which nobody said what is right.
     unchecked: Option<ResultSet>,
 }
@@ -84,6 +89,8 @@ impl FileBench {
             done: Vec::new(),
             measured: Vec::new(),
             refused: None,
+            board: None,
+            steady: None,
             unchecked: None,
         }
     }
@@ -103,6 +110,11 @@ impl Bench for FileBench {
         self.crew = None;
         (self.done, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
+        self.steady = None;
+        self.board = match self.cell().work(phase) {
+            Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
+            _ => None,
+        };
         match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
             Ok(duties) => self.duties = duties,
             Err(error) => {
@@ -181,6 +193,10 @@ impl Bench for FileBench {
 
     fn once(&self, phase: usize) -> bool {
         matches!(self.cell().work(phase), Work::Mix(mix) if mix.lasts.is_some())
+    }
+
+    fn steady(&self, _: usize) -> Option<SteadyState> {
+        self.steady.clone()
     }
 
     fn target_rate(&self, phase: usize) -> Option<f64> {

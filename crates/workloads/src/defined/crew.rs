@@ -14,6 +14,7 @@ use embermark_meter::{ArrivalSchedule, Meter};
 use super::cell::{Cell, Inserted};
 use super::family;
 use super::port::{Database, Found};
+use super::until_steady::Board;
 
 /// What one client does.
 #[derive(Clone)]
@@ -26,6 +27,8 @@ pub(super) struct Duty {
     pub ops: Option<u64>,
     /// How long; `None`: until the operations are done, or the run's own limit.
     pub lasts: Option<Duration>,
+    /// Of a mix that ends when it is steady: its place on the board, operations of a round, and the board.
+    pub rounds: Option<(usize, u64, Arc<Board>)>,
     /// Of the operations of each part this client does every `clients`-th, from number `client` on.
     pub client: usize,
     /// See `client`.
@@ -104,8 +107,23 @@ impl Duty {
         let mut counts = vec![0_u64; self.parts.len()];
         let most = self.ops.unwrap_or(u64::MAX);
         if let [DutyPart { phase, schedule: Some(_) }] = self.parts[..] {
-            meters[0]
-                .part(0..most, |i| self.one(database, cell, phase, i, &mut found[0], used_up))?;
+            let round = self.rounds.as_ref().map_or(most, |(_, ops, _)| *ops);
+            let mut from = 0;
+            while from < most {
+                let (to, before) = (from.saturating_add(round).min(most), meters[0].responded());
+                let done = meters[0].part(from..to, |i| {
+                    self.one(database, cell, phase, i, &mut found[0], used_up)
+                })?;
+                let after = meters[0].responded();
+                let mean = (after.1 - before.1) / (after.0 - before.0).max(1) as f64;
+                let all_steady =
+                    |(place, _, board): &(usize, u64, Arc<Board>)| board.say(*place, mean);
+                // One that others have ended before it sees so after its own round.
+                if done < to - from || self.rounds.as_ref().is_some_and(all_steady) {
+                    break;
+                }
+                from = to;
+            }
             return Ok(());
         }
         for n in 0..most {

@@ -9,6 +9,7 @@ use embermark_meter::{ArrivalSchedule, Meter};
 
 use super::cell::Cell;
 use super::crew::{Done, Duty, DutyPart};
+use super::until_steady::{self, Board};
 
 /// Operations after which the drawn order of parts begins again.
 const ORDER: usize = 1 << 14;
@@ -18,7 +19,12 @@ const ORDER: usize = 1 << 14;
 ///
 /// # Errors
 /// Unsupported where a part is nothing that can be done beside others.
-pub(super) fn duties(cell: &Cell, mix: &Mix, seed: u64) -> Result<Vec<Duty>> {
+pub(super) fn duties(
+    cell: &Cell,
+    mix: &Mix,
+    seed: u64,
+    board: Option<&Arc<Board>>,
+) -> Result<Vec<Duty>> {
     let whole = |phase: usize| {
         matches!(cell.work(phase), Work::Delete { removed: Removed::Older { .. }, .. })
     };
@@ -28,19 +34,22 @@ pub(super) fn duties(cell: &Cell, mix: &Mix, seed: u64) -> Result<Vec<Duty>> {
     }
     if by_rates(&mix.parts) {
         let lasts = mix.lasts.unwrap_or(embermark_language::LASTS);
-        let duty = |part: &Part| {
+        let duty = |(client, part): (usize, &Part)| {
             let Pace::Rate(rate) = part.pace else { return None };
+            let rounds =
+                board.map(|board| (client, until_steady::round(rate, lasts), Arc::clone(board)));
             let schedule = Some(ArrivalSchedule::of(rate, 1, 0));
             Some(Duty {
                 parts: vec![DutyPart { phase: part.phase, schedule }],
                 order: Arc::from([]),
                 ops: Some(((rate * lasts.as_secs_f64()).floor() as u64).max(1)),
                 lasts: Some(lasts),
+                rounds,
                 client: 0,
                 clients: 1,
             })
         };
-        return Ok(mix.parts.iter().filter_map(duty).collect());
+        return Ok(mix.parts.iter().enumerate().filter_map(duty).collect());
     }
     let clients = mix.clients.max(1) as usize;
     let parts = mix.parts.iter().map(|part| DutyPart { phase: part.phase, schedule: None });
@@ -50,6 +59,7 @@ pub(super) fn duties(cell: &Cell, mix: &Mix, seed: u64) -> Result<Vec<Duty>> {
         order: order(mix, seed, client as u64),
         ops: mix.lasts.is_none().then(|| share(mix.ops, clients, client)),
         lasts: mix.lasts,
+        rounds: None,
         client,
         clients,
     };
@@ -65,6 +75,7 @@ pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) 
             order: Arc::from([]),
             ops: Some(share(ops, clients, client)),
             lasts: None,
+            rounds: None,
             client,
             clients,
         }

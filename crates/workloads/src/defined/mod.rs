@@ -27,6 +27,7 @@ mod sql;
 mod statements;
 #[cfg(test)]
 mod tables;
+mod until_steady;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,6 +113,7 @@ impl Defined {
             reads_files: false,
             whole,
             lasts: false,
+            until_steady: false,
             cold: true,
             searches: &[],
             apart: &[],

@@ -123,7 +123,7 @@ impl FileRows {
 fn inserted(definition: &Definition, table: usize) -> Option<u64> {
     let mut most = 0;
     for phase in &definition.phases {
-        let Work::Mix(Mix { parts, clients, lasts, ops }) = &phase.work else { continue };
+        let Work::Mix(Mix { parts, clients, lasts, ops, .. }) = &phase.work else { continue };
         for part in parts {
             let Work::Insert { table: of, .. } = definition.phases[part.phase].work else {
                 continue;

@@ -57,6 +57,7 @@ impl Workload for Events {
             timed: &[],
             clients: 1,
             lasts: false,
+            until_steady: false,
             cold: true,
             searches: &[],
             apart: APART,

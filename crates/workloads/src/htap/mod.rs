@@ -45,6 +45,7 @@ impl Workload for Htap {
             timed: &[],
             clients: 1,
             lasts: false,
+            until_steady: false,
             cold: false,
             searches: &[],
             apart: &[],

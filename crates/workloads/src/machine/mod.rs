@@ -106,6 +106,7 @@ impl Workload for Machine {
             timed: &[],
             clients: 1,
             lasts: true,
+            until_steady: false,
             cold: false,
             searches: &[SUSTAINED],
             apart: &[],

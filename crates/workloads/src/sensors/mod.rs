@@ -63,6 +63,7 @@ impl Workload for Sensors {
             timed: &[],
             clients: 1,
             lasts: false,
+            until_steady: false,
             cold: true,
             searches: &[],
             apart: &[],

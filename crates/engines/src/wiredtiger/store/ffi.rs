@@ -186,6 +186,22 @@ impl Session {
             .map_err(Refusal::into_error)
     }
 
+    /// Has the library count what it does, from now on: as shipped it does not.
+    pub(super) fn count(&self) -> Result<()> {
+        // SAFETY: open.
+        check(unsafe { (self.shim.count)(self.connection.raw.raw) }, "count what it does")
+    }
+
+    /// What it counted: checkpoints that are running, and pages that a thread of the program was made to
+    /// evict.
+    pub(super) fn counted(&self) -> Result<[u64; 2]> {
+        let mut counted = [0; 2];
+        // SAFETY: open; the numbers live through the call.
+        let code = unsafe { (self.shim.counted)(self.raw.raw, &mut counted) };
+        check(code, "read its statistics")?;
+        Ok(counted.map(|count| u64::try_from(count).unwrap_or(0)))
+    }
+
     /// Whether its database has no other session now.
     pub(super) fn is_alone(&self) -> bool {
         Arc::strong_count(&self.connection) == 1

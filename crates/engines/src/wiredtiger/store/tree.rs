@@ -1,6 +1,7 @@
 //! A table, and its cursors: every read and write of the library goes through one.
 
 use std::ffi::{CStr, CString, c_int};
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::{mem, ptr};
 
@@ -161,6 +162,24 @@ impl Cursors {
     fn open(session: &Rc<Session>, uri: &CStr) -> Result<Self> {
         let put = Cursor::open(session, uri, c"overwrite=true")?;
         Ok(Self { put, other: Cursor::open(session, uri, c"overwrite=false")? })
+    }
+
+    /// Removes every key from `from` up to but without `to`, as one commit
+    /// (<https://source.wiredtiger.com/11.3.1/struct_w_t___s_e_s_s_i_o_n.html>, `truncate`, which removes
+    /// the last key as well).
+    pub(super) fn truncate(&mut self, session: &Session, from: &[u8], to: &[u8]) -> Result<()> {
+        let mut last = None;
+        self.other.walk(Range::between(from, Some(to)).backward(), &mut |key, _| {
+            last = Some(key.to_vec());
+            ControlFlow::Break(())
+        })?;
+        let Some(last) = last else { return Ok(()) };
+        let (start, stop) = (self.other.raw.raw, self.put.raw.raw);
+        let (from, last) = (Bytes::of(from), Bytes::of(&last));
+        // SAFETY: all are open, the cursors of this session and of one table; the keys live through the call.
+        let code = unsafe { (session.shim.truncate)(session.raw.raw, start, from, stop, last) };
+        let done = check(code, "truncate a range");
+        done.and(self.other.reset()).and(self.put.reset())
     }
 
     /// The value of a key; the cursor then stands on it.

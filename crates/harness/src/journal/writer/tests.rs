@@ -28,6 +28,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         max_run_time_ms: None,
         timeout_ms: Some(1),
         budget_ms: None,
+        disk_bytes: None,
         seed: 1,
         memory_bytes: 1,
         urls: BTreeMap::new(),

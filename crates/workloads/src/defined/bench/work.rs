@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use embermark_contract::{EngineError, Scope};
 use embermark_language::{Removed, Work};
@@ -39,7 +40,7 @@ impl FileBench {
     pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
         let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
-            Work::Mix(of) => mix::duties(cell, of, *seed),
+            Work::Mix(of) => mix::duties(cell, of, *seed, self.board.as_ref()),
             work if *clients > 1 && is_point(work) => {
                 let ops = self.phases[phase].ops;
                 Ok(mix::shared(phase, ops, *clients as usize, *target_rate))
@@ -78,6 +79,11 @@ impl FileBench {
         if let Work::Mix(mix) = cell.work(phase) {
             if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
                 meter.ended_in_time();
+            }
+            if let Some(board) = self.board.take() {
+                let names = mix.parts.iter().map(|part| &*cell.definition.phases[part.phase].name);
+                let after = Duration::from_nanos(meter.measured().elapsed_ns);
+                self.steady = Some(board.state(names, after));
             }
             let parts = 0..mix.parts.len();
             self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();

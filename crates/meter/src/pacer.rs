@@ -1,0 +1,54 @@
+//! Operations at even times of somebody else's loop.
+
+use std::time::Duration;
+
+use crate::arrivals::{Punctual, WAKING_TAKES, wait_until};
+use crate::clock::Clock;
+
+/// Waits until operations are due, at even intervals. While it lives the kernel wakes its thread as soon as
+/// it can.
+pub struct Pacer {
+    /// In ticks.
+    every: f64,
+    margin: u64,
+    _punctual: Punctual,
+}
+
+impl Pacer {
+    /// So many a second.
+    pub fn of(clock: &Clock, per_second: u64) -> Self {
+        let second = clock.ticks_of(Duration::from_secs(1)) as f64;
+        let every = second / per_second.max(1) as f64;
+        Self { every, margin: clock.ticks_of(WAKING_TAKES), _punctual: Punctual::begin() }
+    }
+
+    /// Waits until the operation of a number is due, or not at all where it is late; when that was, on the
+    /// clock that showed `began` when the first one was.
+    pub fn wait(&self, clock: &Clock, began: u64, number: u64) -> u64 {
+        let due = began + (number as f64 * self.every) as u64;
+        if clock.ticks() < due {
+            wait_until(clock, due, self.margin);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pacer;
+    use crate::clock::Clock;
+
+    #[test]
+    fn an_operation_waits_for_its_time_and_a_late_one_for_nothing() {
+        let clock = Clock::default();
+        let pacer = Pacer::of(&clock, 1_000);
+        let began = clock.ticks();
+        let due = pacer.wait(&clock, began, 20);
+        let waited = clock.nanoseconds(began, clock.ticks());
+        assert!(waited >= 19_900_000, "{waited} ns");
+        assert!((19_900_000..20_100_000).contains(&clock.nanoseconds(began, due)));
+        let late = clock.ticks();
+        let due = pacer.wait(&clock, began, 1);
+        assert!(due < late && clock.nanoseconds(late, clock.ticks()) < 10_000_000);
+    }
+}

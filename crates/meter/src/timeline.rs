@@ -1,0 +1,277 @@
+//! Records a phase over time: slices, rounds, stalls.
+//!
+//! An operation is recorded into histograms that are there before the clock starts. When a slice or a
+//! round is over somebody says so, outside of any operation: then percentiles are taken and what was
+//! recorded is added up.
+
+use std::time::Duration;
+
+use embermark_model::result::{Latency, Round, Slice, Stall};
+
+use crate::latency::{self, Histogram, summary};
+use crate::steady;
+
+mod merging;
+
+use merging::Slices;
+
+/// What took longer is a stall.
+const STALL: Duration = Duration::from_millis(100);
+
+/// Stalls that are kept.
+const STALLS: usize = 1_000;
+
+/// Slices that are kept: of more, two neighbours become one.
+pub const MOST_SLICES: usize = 600;
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A commit that brings rows.
+    Commit = 0,
+    /// A question.
+    Question = 1,
+    /// Rows go.
+    Expiry = 2,
+}
+
+impl Kind {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Commit, Self::Question, Self::Expiry];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Question => "question",
+            Self::Expiry => "expiry",
+        }
+    }
+}
+
+/// A histogram for each kind.
+type Histograms = [Histogram; 3];
+
+/// With their memory taken, so that none is while somebody measures whose memory that is.
+fn empty() -> Histograms {
+    std::array::from_fn(|_| {
+        let mut histogram = latency::empty();
+        histogram.reset();
+        histogram
+    })
+}
+
+fn add(all: &mut Histograms, some: &Histograms) {
+    for (all, some) in all.iter_mut().zip(some) {
+        // Of the same bounds: it cannot fail.
+        let _ = all.add(some);
+    }
+}
+
+/// Records a phase over time. Times are ns since its beginning.
+pub struct Recorder {
+    slice: Histograms,
+    round: Histograms,
+    /// The last rounds, in turn.
+    rounds: [Histograms; steady::ROUNDS],
+    first: Histograms,
+    /// Whether the first stretch of time is still going on.
+    is_first: bool,
+    all: Histograms,
+    slices: Slices,
+    told: Vec<Round>,
+    stalls: Vec<Stalled>,
+    stalled: u64,
+    /// Of the slice under way.
+    rows: (u64, u64),
+    began_ns: u64,
+    /// Of the round under way.
+    round_rows: u64,
+    round_elapsed_ns: u64,
+    /// Time in the slice that was not the engine's and its client's, in ns.
+    paused_ns: u64,
+}
+
+/// A stall as it is recorded: without a text.
+#[derive(Clone, Copy, Debug)]
+struct Stalled {
+    at_ns: u64,
+    ns: u64,
+    kind: Kind,
+    /// The number of the slice that it ended in, as they were closed.
+    slice: usize,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Recorder {
+    /// With nothing recorded, and everything that it takes to record.
+    pub fn new() -> Self {
+        Self {
+            slice: empty(),
+            round: empty(),
+            rounds: std::array::from_fn(|_| empty()),
+            first: empty(),
+            is_first: true,
+            all: empty(),
+            slices: Slices::new(MOST_SLICES),
+            told: Vec::with_capacity(1_024),
+            stalls: Vec::with_capacity(STALLS),
+            stalled: 0,
+            rows: (0, 0),
+            began_ns: 0,
+            round_rows: 0,
+            round_elapsed_ns: 0,
+            paused_ns: 0,
+        }
+    }
+
+    /// An operation that began at a time and took so long; `latency_ns` is counted from when it was due.
+    #[inline]
+    pub fn record(&mut self, kind: Kind, at_ns: u64, ns: u64, latency_ns: u64) {
+        self.slice[kind as usize].saturating_record(latency_ns.max(1));
+        if ns > STALL.as_nanos() as u64 {
+            self.stalled += 1;
+            if self.stalls.len() < STALLS {
+                let slice = self.slices.closed();
+                self.stalls.push(Stalled { at_ns, ns, kind, slice });
+            }
+        }
+    }
+
+    /// Rows came in, and went.
+    #[inline]
+    pub const fn rows(&mut self, came: u64, went: u64) {
+        self.rows.0 += came;
+        self.rows.1 += went;
+    }
+
+    /// So much time was neither the engine's nor its client's.
+    pub const fn pause(&mut self, ns: u64) {
+        self.paused_ns += ns;
+    }
+
+    /// When the slice under way began.
+    pub const fn slice_began_ns(&self) -> u64 {
+        self.began_ns
+    }
+
+    /// The slice under way is over.
+    pub fn close_slice(&mut self, now_ns: u64) {
+        let elapsed_ns = now_ns.saturating_sub(self.began_ns).saturating_sub(self.paused_ns);
+        add(&mut self.round, &self.slice);
+        add(&mut self.all, &self.slice);
+        if self.is_first {
+            add(&mut self.first, &self.slice);
+        }
+        self.slices.push(
+            Slice {
+                until_s: seconds(now_ns),
+                elapsed_ns,
+                rows_in: self.rows.0,
+                rows_out: self.rows.1,
+                ..Slice::default()
+            },
+            &self.slice,
+        );
+        self.round_rows += self.rows.0;
+        self.round_elapsed_ns += elapsed_ns;
+        self.slice.iter_mut().for_each(Histogram::reset);
+        (self.rows, self.began_ns, self.paused_ns) = ((0, 0), now_ns, 0);
+    }
+
+    /// The slice under way began now, and not before: what lay between was neither the engine's nor its
+    /// client's.
+    pub const fn begin_slice(&mut self, now_ns: u64) {
+        self.began_ns = now_ns;
+    }
+
+    /// The first stretch of time, which the last rounds are compared with, is over.
+    pub const fn end_first(&mut self) {
+        self.is_first = false;
+    }
+
+    /// The round under way is over, and its last slice; the data directory has so many bytes then.
+    pub fn close_round(&mut self, now_ns: u64, allocated_bytes: Option<u64>) {
+        self.told.push(Round {
+            until_s: seconds(now_ns),
+            elapsed_ns: self.round_elapsed_ns,
+            rows: self.round_rows,
+            commit_mean_ns: self.round[Kind::Commit as usize].mean(),
+            allocated_bytes,
+        });
+        (self.round_rows, self.round_elapsed_ns) = (0, 0);
+        let place = (self.told.len() - 1) % steady::ROUNDS;
+        std::mem::swap(&mut self.rounds[place], &mut self.round);
+        self.round.iter_mut().for_each(Histogram::reset);
+    }
+
+    /// Slices that were closed so far.
+    pub const fn closed(&self) -> usize {
+        self.slices.closed()
+    }
+
+    /// Whether an operation of the slice under way was a stall.
+    pub fn has_stalled(&self) -> bool {
+        self.stalls.last().is_some_and(|stall| stall.slice == self.slices.closed())
+    }
+
+    /// The rounds so far.
+    pub fn told(&self) -> &[Round] {
+        &self.told
+    }
+
+    /// All operations of a kind.
+    pub fn latency(&self, kind: Kind) -> Option<Latency> {
+        summary(&self.all[kind as usize], 1)
+    }
+
+    /// Those of the first stretch of time.
+    pub fn first(&self, kind: Kind) -> Option<Latency> {
+        summary(&self.first[kind as usize], 1)
+    }
+
+    /// Those of the last rounds, five at most.
+    pub fn last(&self, kind: Kind) -> Option<Latency> {
+        let mut last = latency::empty();
+        for round in &self.rounds {
+            let _ = last.add(&round[kind as usize]);
+        }
+        summary(&last, 1)
+    }
+
+    /// The slices.
+    pub fn slices(&self) -> Vec<Slice> {
+        self.slices.told()
+    }
+
+    /// The stalls that were kept, each with the number of the slice that it ended in; what moved in that
+    /// is for the caller to add.
+    pub fn stalls(&self) -> impl Iterator<Item = (usize, Stall)> {
+        self.stalls.iter().map(|stall| {
+            let told = Stall {
+                at_s: seconds(stall.at_ns),
+                ns: stall.ns,
+                of: stall.kind.name().to_owned(),
+                ..Stall::default()
+            };
+            (stall.slice, told)
+        })
+    }
+
+    /// How many there were.
+    pub const fn stalled(&self) -> u64 {
+        self.stalled
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Slices of which neighbours become one when there are too many. Their percentiles are those of what was
+//! recorded in both: the histograms are kept, packed.
+
+use embermark_model::result::{Slice, SliceLatency};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+use crate::latency::{self, Histogram};
+
+/// A slice and its histograms, packed.
+struct Packed {
+    slice: Slice,
+    recorded: [Vec<u8>; 3],
+}
+
+/// Slices in the order of time.
+pub(super) struct Slices {
+    kept: Vec<Packed>,
+    most: usize,
+    /// How many became one.
+    each: usize,
+    closed: usize,
+    /// Packs.
+    with: V2Serializer,
+}
+
+impl Slices {
+    /// None yet, and `most` at most.
+    pub fn new(most: usize) -> Self {
+        let kept = Vec::with_capacity(most + 1);
+        Self { kept, most, each: 1, closed: 0, with: V2Serializer::new() }
+    }
+
+    /// How many were given.
+    pub const fn closed(&self) -> usize {
+        self.closed
+    }
+
+    /// The next one, and what was recorded in it of each kind.
+    pub fn push(&mut self, slice: Slice, recorded: &[Histogram; 3]) {
+        let joins = self.closed % self.each != 0;
+        self.closed += 1;
+        let packed = Packed { slice, recorded: self.packed(recorded) };
+        if joins && let Some(last) = self.kept.pop() {
+            let joined = self.joined(last, packed);
+            self.kept.push(joined);
+            return;
+        }
+        self.kept.push(packed);
+        if self.kept.len() > self.most {
+            self.halve();
+        }
+    }
+
+    /// The slices, with their percentiles.
+    pub fn told(&self) -> Vec<Slice> {
+        let told = |Packed { slice, recorded }: &Packed| {
+            let [commits, questions, expiries] = recorded.each_ref().map(|bytes| shown(bytes));
+            Slice { commits, questions, expiries, ..slice.clone() }
+        };
+        self.kept.iter().map(told).collect()
+    }
+
+    /// Two and two become one.
+    fn halve(&mut self) {
+        let mut all = std::mem::take(&mut self.kept).into_iter();
+        let mut kept = Vec::with_capacity(self.most + 1);
+        while let Some(first) = all.next() {
+            kept.push(match all.next() {
+                Some(second) => self.joined(first, second),
+                None => first,
+            });
+        }
+        self.kept = kept;
+        self.each *= 2;
+    }
+
+    fn joined(&mut self, first: Packed, second: Packed) -> Packed {
+        let recorded: [Histogram; 3] = std::array::from_fn(|kind| {
+            let mut all = unpacked(&first.recorded[kind]);
+            let _ = all.add(&unpacked(&second.recorded[kind]));
+            all
+        });
+        let slice = Slice {
+            until_s: second.slice.until_s,
+            elapsed_ns: first.slice.elapsed_ns + second.slice.elapsed_ns,
+            rows_in: first.slice.rows_in + second.slice.rows_in,
+            rows_out: first.slice.rows_out + second.slice.rows_out,
+            ..Slice::default()
+        };
+        Packed { slice, recorded: self.packed(&recorded) }
+    }
+
+    fn packed(&mut self, recorded: &[Histogram; 3]) -> [Vec<u8>; 3] {
+        recorded.each_ref().map(|histogram| {
+            let mut bytes = Vec::new();
+            // To a Vec, and far below the format's limits: it does not fail.
+            if !histogram.is_empty() {
+                let _ = self.with.serialize(histogram, &mut bytes);
+            }
+            bytes
+        })
+    }
+}
+
+/// Empty where nothing was recorded.
+fn unpacked(bytes: &[u8]) -> Histogram {
+    let read = (!bytes.is_empty()).then(|| Deserializer::new().deserialize(&mut &*bytes).ok());
+    read.flatten().unwrap_or_else(latency::empty)
+}
+
+fn shown(bytes: &[u8]) -> Option<SliceLatency> {
+    let histogram = unpacked(bytes);
+    let samples = histogram.len();
+    (samples > 0).then(|| SliceLatency {
+        samples,
+        p50: histogram.value_at_quantile(0.5),
+        p99: (samples >= 100).then(|| histogram.value_at_quantile(0.99)),
+        max: histogram.max(),
+    })
+}

@@ -1,0 +1,160 @@
+/** What a phase that goes on until it is steady was like over time: curves of all engines on one axis, each with its table, and the stalls. */
+
+import * as Plot from "@observablehq/plot";
+import { colourOf, figure, legend, log, scales, type Series, shortest, tick } from "./chart";
+import type { Cell, Page, Slice, Timeline } from "./data";
+import { h, table, unique } from "./dom";
+import { cellOf } from "./fitness";
+import { bytes, count, duration, orDash, significant } from "./format";
+
+/** One run of an engine. */
+interface Line {
+  /** What is compared: everything but the engine. */
+  of: string;
+  cell: Cell;
+  name: string;
+  timeline: Timeline;
+}
+
+interface Point {
+  x: number;
+  y: number;
+  z: string;
+  /** Runs of an engine are lines of their own. */
+  line: string;
+}
+
+/** A curve: what of a slice it shows, and how. */
+interface Curve {
+  title: string;
+  says: string;
+  of: (slice: Slice, timeline: Timeline) => number | undefined;
+  show: (value: number) => string;
+  /** Whether its axis goes by powers of ten. */
+  log?: boolean;
+}
+
+const CURVES: Curve[] = [
+  {
+    title: "Commit latency, p99", says: "Of the commits of each slice; of fewer than 100 their largest.",
+    of: ({ commits }) => commits && (commits.p99 ?? commits.max), show: duration, log: true,
+  },
+  {
+    title: "Question latency, p99", says: "Of the questions of each slice; of fewer than 100 their largest.",
+    of: ({ questions }) => questions && (questions.p99 ?? questions.max), show: duration, log: true,
+  },
+  {
+    title: "Throughput", says: "Rows a second.",
+    of: ({ rows_in, elapsed_ns }) => (elapsed_ns > 0 ? (rows_in * 1e9) / elapsed_ns : undefined), show: (rate) => `${significant(rate)}/s`,
+  },
+  {
+    title: "Space", says: "Allocated blocks of the data directory.",
+    of: ({ allocated_bytes }) => allocated_bytes, show: bytes,
+  },
+  {
+    title: "Written per user byte", says: "What reached a device of its own in each slice, by the bytes of the rows that came in.",
+    of: ({ device_written_bytes, rows_in }, { row_bytes }) => (device_written_bytes === undefined || rows_in === 0 ? undefined : device_written_bytes / (rows_in * row_bytes)),
+    show: significant,
+  },
+];
+
+const SYMBOLS: Series["symbol"][] = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
+
+/** Slices that are shorter than this share of the longest are not drawn: a second's end, of a few rows, tells of nothing. */
+const TOO_SHORT = 0.1;
+
+/** From so many seconds on a time is shown in minutes. */
+const IN_MINUTES = 120;
+
+/** The longest stalls that the table names. */
+const LONGEST = 50;
+
+/** The sections with what they show; nothing where no phase went on until it was steady. */
+export function timelines(page: Page): HTMLElement[] {
+  const lines = page.entries.flatMap((entry): Line[] => {
+    const cell = cellOf(page, entry);
+    const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
+    const of = `${told}${[cell.workload, cell.scale, cell.limit].filter(Boolean).join(" ")}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+    const several = (entry.watched ?? []).length > 1;
+    return (entry.watched ?? []).flatMap(({ trial, timeline }) =>
+      (timeline?.slices.length ? [{ of, cell, name: cell.engine + (several ? `, trial ${trial + 1}` : ""), timeline: { ...timeline, slices: whole(timeline.slices) } }] : []));
+  });
+  if (lines.length === 0) return [];
+  const engines = unique(lines.map(({ cell }) => cell.engine));
+  const hidden = new Set<string>();
+  const body = h("div", {});
+  const draw = () => {
+    const shown = lines.filter(({ cell }) => !hidden.has(cell.engine));
+    const all = unique(shown.map(({ cell }) => cell.engine)).map((name): Series =>
+      ({ name, colour: colourOf(page, name), symbol: SYMBOLS[engines.indexOf(name) % SYMBOLS.length] ?? "circle" }));
+    body.replaceChildren(legend(all), ...unique(shown.map(({ of }) => of)).map((of) => {
+      const own = shown.filter((line) => line.of === of);
+      return h("section", {}, h("h4", {}, of), h("div", { class: "charts small" }, CURVES.flatMap((curve) => chart(curve, own, all))), ...stalls(own));
+    }));
+  };
+  draw();
+  return [h("section", { id: "timelines" },
+    h("h3", {}, "Ageing: over time, until it is steady"),
+    h("p", { class: "hint" }, "Rows come in, old ones go, and the newest are asked for. A slice is about a second, and longer where there would be more than 600; one shorter than a tenth of the longest is not drawn. A line ends where the phase did: steady, or at the longest time."),
+    h("p", { class: "pick" }, engines.map((name) => h("label", {}, h("input", { type: "checkbox", name: "aged", value: name, checked: true, change: (event) => {
+      if ((event.target as HTMLInputElement).checked) hidden.delete(name);
+      else hidden.add(name);
+      draw();
+    } }), ` ${name} `))),
+    body)];
+}
+
+/** Without those that are too short. */
+function whole(slices: Slice[]): Slice[] {
+  const longest = Math.max(...slices.map(({ elapsed_ns }) => elapsed_ns));
+  return slices.filter(({ elapsed_ns }) => elapsed_ns >= TOO_SHORT * longest);
+}
+
+function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
+  const last = Math.max(...lines.flatMap(({ timeline }) => timeline.slices.map(({ until_s }) => until_s)));
+  const unit = last > IN_MINUTES ? 60 : 1;
+  const points = lines.flatMap(({ cell, name, timeline }): Point[] => timeline.slices.flatMap((slice) => {
+    const y = curve.of(slice, timeline);
+    return y === undefined || (curve.log && y <= 0) ? [] : [{ x: slice.until_s / unit, y, z: cell.engine, line: name }];
+  }));
+  if (points.length === 0) return [];
+  const ends = unique(points.map(({ line }) => line)).map((line) => points.filter((point) => point.line === line).pop() as Point);
+  const options: Plot.PlotOptions = {
+    ...scales(all),
+    x: { label: unit === 60 ? "minutes" : "seconds", insetRight: 6 },
+    y: curve.log
+      ? log("", tick, points.map(({ y }) => y))
+      : { label: null, grid: true, zero: true, tickFormat: (value: number) => shortest(curve.show(value)) },
+    marks: [
+      Plot.line(points, { x: "x", y: "y", z: "line", stroke: "z", strokeWidth: 1.2, className: "m-timeline" }),
+      Plot.dot(ends, { x: "x", y: "y", stroke: "z", symbol: "z", r: 3.5, title: ({ y, line }: Point) => `${line}: ${curve.show(y)}` }),
+    ],
+  };
+  const parts = [0.1, 0.25, 0.5, 0.75, 1].map((part) => part * last);
+  const rows = lines.map(({ name, timeline }) => {
+    // The slice that a moment is in; none after the run's end.
+    const at = (moment: number) => timeline.slices.find(({ until_s }) => until_s >= moment);
+    const shown = (slice: Slice | undefined) => orDash(slice && curve.of(slice, timeline), curve.show);
+    return [name, ...parts.map((moment) => shown(at(moment))), shown(timeline.slices[timeline.slices.length - 1])];
+  });
+  const header = ["", ...parts.map((at) => `at ${(at / unit).toFixed(1)} ${unit === 60 ? "min" : "s"}`), "in its last slice"];
+  return [figure(curve.title, options, header, rows, curve.says)];
+}
+
+/** The longest stalls, and what moved meanwhile; nothing where there was none. */
+function stalls(lines: Line[]): HTMLElement[] {
+  const all = lines.flatMap(({ name, timeline }) => (timeline.stalls ?? []).map((stall) => ({ name, timeline, stall })));
+  if (all.length === 0) return [];
+  const longest = [...all].sort((a, b) => b.stall.ns - a.stall.ns).slice(0, LONGEST);
+  const cause = (moved: Record<string, number> | undefined, tells: boolean) => {
+    const named = Object.entries(moved ?? {}).map(([name, value]) => `${name} ${count(value)}`).join(", ");
+    if (named !== "") return named;
+    return tells ? "nothing that it tells of moved" : "it tells nothing";
+  };
+  const rows = longest.map(({ name, timeline, stall }) => [
+    name, `${stall.at_s.toFixed(1)} s`, duration(stall.ns), stall.of, cause(stall.moved, (timeline.background ?? []).length > 0),
+  ]);
+  const total = lines.map(({ timeline }) => timeline.stalled).reduce((sum, one) => sum + one, 0);
+  const title = longest.length < total ? `The longest ${longest.length} of ${count(total)} operations above 100 ms` : "Operations above 100 ms";
+  return [h("details", { class: "stalls" }, h("summary", {}, title), table(title, ["", "at", "took", "what", "in the same slice"], rows))];
+}

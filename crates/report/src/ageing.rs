@@ -1,0 +1,238 @@
+//! What it was like over time of a phase that goes on until it is steady: the table of its last rounds beside
+//! its first minute.
+
+use std::collections::BTreeMap;
+
+use embermark_model::result::{
+    Cell, Latency, Observed, PhaseResult, ResultFile, Round, Run, Timeline,
+};
+
+use crate::grid::{self, Annotated, Grid, Text, Tone};
+use crate::notes::{Note, note};
+use crate::{format, text};
+
+/// Rounds that the figures of a steady state are of.
+const ROUNDS: usize = 5;
+
+/// Causes of stalls that are named.
+const NAMED: usize = 3;
+
+/// One run of one engine in one phase.
+struct Line<'a> {
+    file: &'a ResultFile,
+    cell: &'a Cell,
+    part: &'a PhaseResult,
+    run: &'a Run,
+    seen: &'a Observed,
+    timeline: &'a Timeline,
+    /// Its trial, where there are several.
+    trial: Option<u32>,
+}
+
+/// The tables, one for each workload, scale, limit of memory and tier.
+pub(crate) fn grids(file: &ResultFile) -> Vec<Annotated> {
+    let mut tables: Vec<(String, Vec<Line<'_>>)> = Vec::new();
+    for line in file.cells.iter().flat_map(|cell| lines(file, cell)) {
+        let id = &line.cell.id;
+        let title = format!(
+            "{} {} · durability {} · {} until it is steady",
+            text::plain(&id.workload),
+            id.extent(),
+            id.durability,
+            text::plain(&line.part.phase)
+        );
+        match tables.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, lines)) => lines.push(line),
+            None => tables.push((title, vec![line])),
+        }
+    }
+    tables.into_iter().map(|(title, lines)| table(title, &lines)).collect()
+}
+
+fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = Line<'a>> {
+    let several = cell.trials.len() > 1;
+    cell.trials.iter().flat_map(move |trial| {
+        let runs =
+            trial.phases.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
+        runs.filter_map(move |(part, run)| {
+            let seen = run.observed.as_ref()?;
+            let (timeline, trial) = (seen.timeline.as_ref()?, several.then_some(trial.index));
+            Some(Line { file, cell, part, run, seen, timeline, trial })
+        })
+    })
+}
+
+impl Line<'_> {
+    fn label(&self) -> String {
+        let id = &self.cell.id;
+        let mut label = format!("{} {}", text::plain(&id.engine), text::plain(&id.variant));
+        if let Some(trial) = self.trial {
+            label += &format!(", trial {}", trial + 1);
+        }
+        let marks = [
+            (self.cell.reference, grid::REFERENCE),
+            (self.file.plan.urls.contains_key(&id.engine), grid::BY_URL),
+            (self.cell.own_durability.is_some(), grid::OWN_DURABILITY),
+        ];
+        label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
+        label
+    }
+
+    /// Whether it came to a steady state, and after how long; else which figure did not.
+    fn steady(&self) -> Text {
+        let steady = &self.timeline.steady;
+        let after = format::duration(steady.after_s * 1e9);
+        if steady.reached {
+            return Text::of(format!("after {after}"));
+        }
+        let restless: Vec<&str> = (steady.figures.iter())
+            .filter(|(_, figure)| !figure.steady)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let why = match &restless[..] {
+            [] => format!("window replaced {:.1} times", steady.turnovers),
+            restless => restless.join(", "),
+        };
+        Text::toned(format!("not after {after}: {}", text::plain(&why)), Tone::Warning)
+    }
+
+    fn latency(&self, name: &str) -> Option<&Latency> {
+        self.seen.latencies.get(name)
+    }
+
+    /// The 99th percentile, or, of too few, the largest.
+    fn p99(&self, name: &str) -> Option<String> {
+        let latency = self.latency(name)?;
+        Some(format::duration(latency.p99.unwrap_or(latency.max) as f64))
+    }
+
+    /// What was allocated at the end of the last round.
+    fn space(&self) -> Option<String> {
+        let bytes = self.timeline.rounds.last()?.allocated_bytes?;
+        Some(format::bytes(bytes as f64))
+    }
+
+    /// Bytes that reached the trial's own device over bytes of rows.
+    fn written(&self) -> Option<String> {
+        written_per_byte(self.run).map(format::number)
+    }
+
+    /// How many operations stalled, and what the engine tells that moved in the slices of those.
+    fn stalls(&self) -> String {
+        let Timeline { stalled, stalls, background, .. } = self.timeline;
+        if *stalled == 0 {
+            return "0".to_owned();
+        }
+        if background.is_empty() {
+            return format!("{} (it tells nothing)", format::count(*stalled));
+        }
+        let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+        for name in stalls.iter().flat_map(|stall| stall.moved.keys()) {
+            *causes.entry(name).or_default() += 1;
+        }
+        let mut causes: Vec<(&str, u64)> = causes.into_iter().collect();
+        causes.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        let named = causes.iter().take(NAMED);
+        let named = named.map(|(name, times)| format!("{} in {times}", text::plain(name)));
+        let named = text::joined(named, ", ");
+        let named = if named.is_empty() { "nothing it tells of moved".to_owned() } else { named };
+        format!("{} ({named})", format::count(*stalled))
+    }
+}
+
+/// Bytes that reached a run's own device for each byte of the rows that came in.
+pub(crate) fn written_per_byte(run: &Run) -> Option<f64> {
+    let timeline = run.observed.as_ref()?.timeline.as_ref()?;
+    let rows: u64 = timeline.slices.iter().map(|slice| slice.rows_in).sum();
+    let user = rows * timeline.row_bytes;
+    (user > 0).then_some(run.device_io?.written_bytes as f64 / user as f64)
+}
+
+/// The last rounds of a timeline.
+pub(crate) fn last(timeline: &Timeline) -> &[Round] {
+    &timeline.rounds[timeline.rounds.len().saturating_sub(ROUNDS)..]
+}
+
+/// Rows a second over the last rounds.
+pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
+    let last = last(timeline);
+    let rows: u64 = last.iter().map(|round| round.rows).sum();
+    let ns: u64 = last.iter().map(|round| round.elapsed_ns).sum();
+    (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
+}
+
+/// Rows a second until the window was full, in the first minute at most.
+fn throughput_at_first(timeline: &Timeline) -> Option<f64> {
+    const MINUTE_S: f64 = 60.0;
+    let (mut rows, mut ns) = (0, 0);
+    for slice in &timeline.slices {
+        (rows, ns) = (rows + slice.rows_in, ns + slice.elapsed_ns);
+        if rows >= timeline.window_rows || slice.until_s >= MINUTE_S {
+            break;
+        }
+    }
+    (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
+}
+
+fn a_second(rate: Option<f64>) -> Option<String> {
+    rate.map(|rate| format::count(rate.round() as u64))
+}
+
+/// A column: its heading, and what it shows of a line.
+type Column = (&'static str, fn(&Line<'_>) -> Option<String>);
+
+const COLUMNS: [Column; 11] = [
+    ("rows/s", |line| a_second(throughput(line.timeline))),
+    ("at first", |line| a_second(throughput_at_first(line.timeline))),
+    ("commit", |line| Some(format::duration(line.latency("commit-last")?.p50 as f64))),
+    ("p99", |line| line.p99("commit-last")),
+    ("max", |line| Some(format::duration(line.latency("commit-last")?.max as f64))),
+    ("p99 at first", |line| line.p99("commit-first")),
+    ("question p99", |line| line.p99("question-last")),
+    ("expiry p50", |line| Some(format::duration(line.latency("expiry-last")?.p50 as f64))),
+    ("space", |line| line.space()),
+    ("written/byte", |line| line.written()),
+    ("stalls", |line| Some(line.stalls())),
+];
+
+fn table(title: String, lines: &[Line<'_>]) -> Annotated {
+    let rows = lines.iter().map(|line| {
+        let ok = line.part.status.has_figures();
+        let first = match ok {
+            true => line.steady(),
+            false => Text::toned(line.part.status.to_string(), Tone::Bad),
+        };
+        let shown = COLUMNS.iter().map(|(_, show)| Text::of(format::or_dash(show(line), |of| of)));
+        (line.label(), [first].into_iter().chain(shown).collect())
+    });
+    let header = ["steady"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
+    let header = header.map(str::to_owned).collect();
+    let grid = Grid { title, header, rows: rows.collect() };
+    Annotated { grid, notes: legend(lines) }
+}
+
+fn legend(lines: &[Line<'_>]) -> Vec<Note> {
+    let steady = "over five rounds throughput (at a rate: mean latency) and space stay within 20 % of their \
+                  mean and the line of least squares through them rises or falls by no more than 10 % \
+                  (SNIA, Solid State Storage Performance Test Specification), after the window was \
+                  replaced twice";
+    let columns = "of the last five rounds: rows/s, commit (median), its p99 and max, question p99, how \
+                   long it took for an hour of rows to go; at first: in the first minute, or until the window \
+                   was full where that is sooner; a p99 of fewer than 100 is their largest";
+    let amounts = "space: allocated blocks at the end; written/byte: what reached a device of its own for \
+                   each byte of the rows, all rounds; stalls: operations above 100 ms, and of the \
+                   engine's own counters which moved in the seconds of how many of them";
+    let mut notes =
+        vec![note("steady", steady), note("columns", columns), note("amounts", amounts)];
+    let expiry =
+        lines.iter().map(|line| (line.timeline.expiry.as_str(), line.cell.id.engine.as_str()));
+    let by =
+        text::by_key(expiry.map(|(expiry, engine)| (text::plain(expiry), text::plain(engine))));
+    let by =
+        by.into_iter().map(|(how, engines)| format!("{how}: {}", text::unique(engines).join(", ")));
+    notes.push(note("old rows go", text::joined(by, "; ")));
+    notes
+}
+
+#[cfg(test)]
+mod tests;

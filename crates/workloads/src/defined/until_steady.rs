@@ -1,0 +1,111 @@
+//! A mix by rates that ends when it is steady: each client says after a round how long its operations took on
+//! average, and all of them end when the last rounds of each were steady.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use embermark_meter::steady;
+use embermark_model::result::{SteadyFigure, SteadyState};
+
+/// Rounds there are at most in the longest time.
+const ROUNDS: u32 = 60;
+
+/// No round is shorter.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// Operations that a round has at least.
+const LEAST: u64 = 20;
+
+/// Operations of a round of a client at a rate, of a mix that lasts so long at most.
+pub(super) fn round(rate: f64, longest: Duration) -> u64 {
+    let round = (longest / ROUNDS).max(SHORTEST);
+    ((rate * round.as_secs_f64()) as u64).max(LEAST)
+}
+
+/// What clients have said. It is locked once a round.
+pub(super) struct Board(Mutex<Said>);
+
+struct Said {
+    /// Of each client the mean response time of its rounds in ns.
+    means: Vec<Vec<f64>>,
+    /// The figures when all of them were steady: then all end, whatever comes after it.
+    steady: Option<Vec<SteadyFigure>>,
+}
+
+impl Said {
+    /// Of each client the figure of its last rounds.
+    fn figures(&self) -> Vec<SteadyFigure> {
+        self.means.iter().map(|own| steady::of(own).unwrap_or_default()).collect()
+    }
+}
+
+impl Board {
+    /// Of so many clients, which have said nothing.
+    pub fn new(clients: usize) -> Self {
+        Self(Mutex::new(Said { means: vec![Vec::new(); clients], steady: None }))
+    }
+
+    /// A round of a client is over; whether all of them are steady, or were before.
+    pub fn say(&self, client: usize, mean_ns: f64) -> bool {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.steady.is_some() {
+            return true;
+        }
+        if let Some(own) = said.means.get_mut(client) {
+            own.push(mean_ns);
+        }
+        let figures = said.figures();
+        if figures.iter().all(|figure| figure.steady) {
+            said.steady = Some(figures);
+        }
+        said.steady.is_some()
+    }
+
+    /// What it came to after so long, with the names of the clients' parts.
+    pub fn state<'a>(&self, names: impl Iterator<Item = &'a str>, after: Duration) -> SteadyState {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = said.steady.is_some();
+        let figures = said.steady.clone().unwrap_or_else(|| said.figures());
+        let figures: BTreeMap<String, SteadyFigure> =
+            names.map(str::to_owned).zip(figures).collect();
+        SteadyState { reached, after_s: after.as_secs_f64(), figures, ..SteadyState::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Board, round};
+
+    #[test]
+    fn all_clients_have_to_be_steady_at_the_same_time() {
+        let board = Board::new(2);
+        for _ in 0..6 {
+            assert!(!board.say(0, 100.0), "the other one has said nothing");
+        }
+        for mean in [10.0, 30.0, 90.0, 30.0] {
+            assert!(!board.say(1, mean));
+        }
+        let state = board.state(["get", "put"].into_iter(), Duration::from_secs(6));
+        assert!(!state.reached && state.figures["get"].steady && !state.figures["put"].steady);
+        for _ in 0..3 {
+            assert!(!board.say(1, 30.0), "the last five are not alike yet");
+        }
+        assert!(board.say(1, 30.0));
+        let state = board.state(["get", "put"].into_iter(), Duration::from_secs(7));
+        assert!(state.reached && state.after_s == 7.0);
+        assert_eq!(state.figures["put"].mean, 30.0);
+        // Who ends last may be disturbed: all of them end.
+        assert!(board.say(0, 900.0));
+        assert!(board.state(["get", "put"].into_iter(), Duration::from_secs(8)).reached);
+    }
+
+    #[test]
+    fn a_round_is_a_sixtieth_of_the_longest_time_and_of_some_operations() {
+        assert_eq!(round(200.0, Duration::from_secs(600)), 2_000);
+        assert_eq!(round(0.1, Duration::from_secs(600)), 20);
+        assert_eq!(round(1_000.0, Duration::from_secs(1)), 100);
+    }
+}
