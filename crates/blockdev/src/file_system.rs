@@ -39,7 +39,8 @@ impl FileSystem {
         match self {
             Self::Ext4 => (
                 "mkfs.ext4",
-                // Nothing is kept for root, so that it is as full for us as for a server's user.
+                // Nothing is kept for root, so that it is as full for us as for a server's user. Blocks as
+                // those of a large one.
                 &[
                     "-q",
                     "-F",
@@ -47,6 +48,8 @@ impl FileSystem {
                     "4096",
                     "-m",
                     "0",
+                    "-b",
+                    "4096",
                     "-E",
                     "lazy_itable_init=0,lazy_journal_init=0",
                 ],
