@@ -116,7 +116,7 @@ fn sizes(full: &FullDisk) -> String {
 /// What an engine said, without repetition.
 fn said(label: &str, full: &FullDisk) -> Vec<Note> {
     let of = |message: &dyn Fn(&Fill) -> Option<&String>| {
-        let said = full.fills.iter().filter_map(|fill| message(fill));
+        let said = full.fills.iter().filter_map(message);
         text::unique(said.filter(|said| !said.is_empty()).map(|said| text::clipped(said, LONGEST)))
     };
     let all = [
