@@ -105,15 +105,7 @@ impl Device {
         let server = Server::mount(recorder, fuse.clone())
             .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
         let mut this = Self { at, fuse, recorded, server: Some(server), mounted: false };
-        let image = this.fuse.join(FILE);
-        let mut mount = Command::new("mount");
-        let options = ["-t", file_system.name(), "-o", file_system.options()];
-        call(mount.args(options).arg(image).arg(&this.at), "mount").map_err(
-            |error| match error {
-                DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },
-                error => error,
-            },
-        )?;
+        file_system.mount(&this.fuse.join(FILE), &this.at)?;
         this.mounted = true;
         Ok(this)
     }
@@ -168,7 +160,7 @@ impl Drop for Device {
 
 /// Unmounts a file system as soon as nobody uses it. A process that is being started has what its
 /// parent had open until it runs its own program.
-fn unmount(at: &Path) -> nix::Result<()> {
+pub(crate) fn unmount(at: &Path) -> nix::Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {
         match umount2(at, MntFlags::empty()) {

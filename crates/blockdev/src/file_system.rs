@@ -39,7 +39,20 @@ impl FileSystem {
         match self {
             Self::Ext4 => (
                 "mkfs.ext4",
-                &["-q", "-F", "-N", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+                // Nothing is kept for root, so that it is as full for us as for a server's user. Blocks as
+                // those of a large one.
+                &[
+                    "-q",
+                    "-F",
+                    "-N",
+                    "4096",
+                    "-m",
+                    "0",
+                    "-b",
+                    "4096",
+                    "-E",
+                    "lazy_itable_init=0,lazy_journal_init=0",
+                ],
                 "e2fsprogs",
             ),
             Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "xfsprogs"),
@@ -49,7 +62,7 @@ impl FileSystem {
     }
 
     /// The options with which it is mounted from a file.
-    pub(crate) const fn options(self) -> &'static str {
+    const fn options(self) -> &'static str {
         match self {
             // Several states of one file system are mounted at once (xfs(5)).
             Self::Xfs => "loop,nouuid",
@@ -77,6 +90,16 @@ impl FileSystem {
     fn is_in_the_kernel(self) -> bool {
         let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
         known.lines().any(|line| line.trim() == self.name())
+    }
+
+    /// Mounts the one in a file.
+    pub(crate) fn mount(self, file: &Path, at: &Path) -> Result<(), DeviceError> {
+        let options = ["-t", self.name(), "-o", self.options()];
+        let mounted = call(Command::new("mount").args(options).args([file, at]), "mount");
+        mounted.map_err(|error| match error {
+            DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },
+            error => error,
+        })
     }
 
     /// Makes an empty one in a file of so many bytes.

@@ -9,11 +9,14 @@
 //! has. That content can be mounted as a device again, and recorded
 //! again.
 //!
+//! A [`Disk`] is a file system of a fixed size that is mounted as it is, to be filled.
+//!
 //! What is promised by a device, and so what is true in each state: what was written before a flush
 //! began is there once the flush has ended; of what was written since, any part may be there, in any
 //! order, down to single sectors.
 
 mod device;
+mod disk;
 mod exhaustive;
 mod file_system;
 mod image;
@@ -25,6 +28,7 @@ mod server;
 mod states;
 
 pub use device::{Device, DeviceError};
+pub use disk::Disk;
 pub use file_system::FileSystem;
 pub use image::{BLOCK, Image};
 pub use lies::Erased;

@@ -87,16 +87,57 @@ pub(crate) fn keep() -> io::Result<ExitCode> {
 /// see them die, and the worker last, since a server is told to end when its owner dies. They are
 /// not stopped before it: that would let a write end that a kill cuts short.
 fn kill_tree(worker: Pid) -> io::Result<()> {
+    // What is forked meanwhile is a child of ours in a moment.
+    let mut tree = tree(worker)?;
+    tree.rotate_left(1);
+    tree.into_iter().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
+}
+
+/// A process and what it has started, a parent before its children.
+fn tree(of: Pid) -> io::Result<Vec<Pid>> {
     let parents = parents()?;
-    let mut tree = vec![worker];
+    let mut tree = vec![of];
     let mut next = 0;
     while let Some(parent) = tree.get(next).copied() {
         tree.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
         next += 1;
     }
-    // What is forked meanwhile is a child of ours in a moment.
-    tree.rotate_left(1);
-    tree.into_iter().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
+    Ok(tree)
+}
+
+/// Stops a keeper's worker and all that it has started: whoever forks is stopped before what it forks, and
+/// looked at again until there is no other.
+pub(crate) fn stop(keeper: Pid) -> io::Result<()> {
+    let mut stopped = vec![keeper];
+    loop {
+        let mut others = tree(keeper)?;
+        others.retain(|pid| !stopped.contains(pid));
+        if others.is_empty() {
+            return Ok(());
+        }
+        others.iter().try_for_each(|pid| signal_to(*pid, Signal::SIGSTOP))?;
+        stopped.extend(others);
+    }
+}
+
+/// Has them go on.
+pub(crate) fn resume(keeper: Pid) -> io::Result<()> {
+    let tree = tree(keeper)?;
+    tree.into_iter().skip(1).try_for_each(|pid| signal_to(pid, Signal::SIGCONT))
+}
+
+/// The processes that a keeper's worker has started itself and that run: servers.
+pub(crate) fn servers(keeper: Pid) -> io::Result<Vec<Pid>> {
+    let all = parents()?;
+    let children =
+        |of: Pid| all.iter().filter(move |(_, parent)| *parent == of).map(|(pid, _)| *pid);
+    Ok(children(keeper).flat_map(children).filter(|pid| !is_zombie(*pid)).collect())
+}
+
+/// Whether a process has ended, and its parent not asked for its status (proc(5)).
+fn is_zombie(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
 /// Kills every child, those that become children by it too, and waits for their ends.

@@ -1,14 +1,15 @@
-//! What survives: processes killed and power cut in the middle of a work, and what the engine then
-//! has of it.
+//! What survives: processes killed, power cut and disks full in the middle of a work, and what the engine
+//! then has of it.
 //!
 //! A [worker](worker_main) opens a database and does, with one client or several, the commits of a
 //! [`work`] that follows from a seed; each says that it was acknowledged. It is killed ([`kill`]),
-//! or its disk is what [a power cut could leave](embermark_blockdev) ([`cut`]). Another worker
+//! or its disk is what [a power cut could leave](embermark_blockdev) ([`cut`]), or becomes full ([`full`]). Another worker
 //! opens what is left and reads all of it, and the [`oracle`] says whether that may be left of the
 //! work.
 
 mod clients;
 mod cut;
+mod full;
 mod gathered;
 pub mod journal;
 mod keeper;
@@ -26,6 +27,7 @@ mod worker;
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
+pub use outcome::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
 pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerProgram};
 pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;

@@ -45,7 +45,8 @@ pub(crate) fn look(
                 break (Verdict::CorruptRow, message);
             }
             Ok(Event::Failed { message, .. }) => break (Verdict::NotOpened, message),
-            Ok(Event::Committed { .. } | Event::Closed) => {}
+            Ok(Event::Refused { message, .. }) => break (Verdict::NotWritable, message),
+            Ok(Event::Committed { .. } | Event::Done | Event::Closed) => {}
             Err(silent) => break silent.verdict(),
         }
     };
@@ -83,7 +84,10 @@ pub(crate) fn go_on(
                 return Ok(Some((Verdict::CheckFailed, message)));
             }
             Ok(Event::Failed { message, .. }) => return Ok(Some((Verdict::NotWritable, message))),
-            Ok(Event::Opened { .. } | Event::Found(_)) => {}
+            Ok(Event::Refused { message, .. }) => {
+                return Ok(Some((Verdict::NotWritable, message)));
+            }
+            Ok(Event::Opened { .. } | Event::Found(_) | Event::Done) => {}
             Err(silent) => return Ok(Some(silent.verdict())),
         }
     }

@@ -50,11 +50,18 @@ pub struct Judged {
 
 /// Compares what was found with what the commits of a plan leave, for each client of its own.
 pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
+    // Rows that may be there, and are no commit's any more.
+    let refused = plan.replaced().into_iter().flat_map(|commit| {
+        let new = commit.changes.into_iter().filter(|change| matches!(change, Change::Insert(_)));
+        new.map(move |change| (change.key(), Some(commit.number)))
+    });
+    let refused: BTreeSet<_> = refused.collect();
     let clients: Vec<_> = (0..)
         .zip(promised)
         .map(|(client, promised)| {
             let rows = found.rows.range(keys(client));
-            let rows = rows.map(|(key, commit)| (*key, *commit)).collect();
+            let rows = rows.map(|(key, commit)| (*key, *commit));
+            let rows = rows.filter(|row| !refused.contains(row)).collect();
             let found = Found { table: found.table, rows, differs: None };
             judge_one(plan, client, &found, *promised)
         })

@@ -113,23 +113,36 @@ impl Worker {
     /// What it says next, or why nothing. A line that was cut off is not said. When it has ended,
     /// nothing of it runs any more.
     pub(crate) fn event(&mut self) -> io::Result<Result<Event, Silent>> {
-        if self.output.buffer().is_empty() && !self.speaks()? {
-            self.kill()?;
-            return Ok(Err(Silent::Hangs(self.patience)));
+        match self.event_within(self.patience)? {
+            Some(event) => Ok(event),
+            None => {
+                self.kill()?;
+                Ok(Err(Silent::Hangs(self.patience)))
+            }
+        }
+    }
+
+    /// The same within a time; nothing where it says nothing, and lives on.
+    pub(crate) fn event_within(
+        &mut self,
+        patience: Duration,
+    ) -> io::Result<Option<Result<Event, Silent>>> {
+        if self.output.buffer().is_empty() && !self.speaks(patience)? {
+            return Ok(None);
         }
         self.line.clear();
         self.output.read_line(&mut self.line)?;
         if !self.line.ends_with('\n') {
             self.finish();
-            return Ok(Err(Silent::Ended(self.keeper.wait()?)));
+            return Ok(Some(Err(Silent::Ended(self.keeper.wait()?))));
         }
-        serde_json::from_str(&self.line).map(Ok).map_err(Into::into)
+        serde_json::from_str(&self.line).map(|event| Some(Ok(event))).map_err(Into::into)
     }
 
     /// Waits until it says something or ends; whether it does in time.
-    fn speaks(&self) -> io::Result<bool> {
+    fn speaks(&self, patience: Duration) -> io::Result<bool> {
         let mut polled = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
-        let timeout = PollTimeout::try_from(self.patience).unwrap_or(PollTimeout::MAX);
+        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         loop {
             match poll(&mut polled, timeout) {
                 Err(Errno::EINTR) => {}
@@ -145,11 +158,27 @@ impl Worker {
 
     /// The same from another thread, as long as its end was not waited for.
     pub(crate) fn killer(&self) -> impl FnOnce() -> io::Result<()> + Send + use<> {
-        let keeper = Pid::from_raw(self.keeper.id().cast_signed());
+        let keeper = self.keeper();
         move || match kill(keeper, Signal::SIGTERM) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
+    }
+
+    fn keeper(&self) -> Pid {
+        Pid::from_raw(self.keeper.id().cast_signed())
+    }
+
+    /// Does something while it and all that it has started stand still, at whatever they were.
+    pub(crate) fn stopped<T>(&self, something: impl FnOnce() -> T) -> io::Result<T> {
+        keeper::stop(self.keeper())?;
+        let done = something();
+        keeper::resume(self.keeper()).map(|()| done)
+    }
+
+    /// The servers that it has started, and that run.
+    pub(crate) fn servers(&self) -> io::Result<Vec<Pid>> {
+        keeper::servers(self.keeper())
     }
 
     /// Waits for the end of all of it.

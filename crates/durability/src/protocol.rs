@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 use serde::{Deserialize, Serialize};
 
+use crate::work::filling::Filling;
+
 /// The first line to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
@@ -22,6 +24,8 @@ pub(crate) struct Task {
     pub seed: u64,
     /// The short work that comes first, by its place.
     pub short: Option<usize>,
+    /// The work is to fill a disk.
+    pub filling: Option<Filling>,
     /// Clients that do it.
     pub clients: u32,
     /// What is there already.
@@ -53,6 +57,20 @@ pub(crate) enum Command {
         /// to acknowledge one.
         waits: bool,
     },
+    /// Has the one client go on with the work until a commit is refused: [`Event::Refused`], else
+    /// [`Event::Done`]. The database stays open.
+    Fill {
+        /// The last commit that is there.
+        after: u64,
+        /// How many it is to do at most.
+        count: u64,
+        /// What they are.
+        filling: Filling,
+    },
+    /// Reads what is there: [`Event::Found`] or [`Event::Refused`].
+    Read,
+    /// Maintains the database: [`Event::Done`] or [`Event::Refused`].
+    Maintain,
 }
 
 /// A line from the worker.
@@ -79,6 +97,15 @@ pub(crate) enum Event {
         /// What the engine said.
         message: String,
     },
+    /// The engine failed, and the database is open still: of a [`Command::Fill`] and those after it.
+    Refused {
+        /// How long it took, in ns.
+        ns: u64,
+        /// What the engine said.
+        message: String,
+    },
+    /// What was asked was done.
+    Done,
     /// The database is closed.
     Closed,
 }

@@ -14,8 +14,9 @@ use crate::process::{
     PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, Worker, WorkerProgram,
 };
 use crate::protocol::{Task, There};
+use crate::work::filling::Filling;
 use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
-use crate::{cut, kill};
+use crate::{cut, full, kill};
 
 /// Clients of a server in a tier that promises something.
 const CLIENTS: u32 = 4;
@@ -47,6 +48,10 @@ pub struct Settings {
     /// For how long the commits of a recorded work go on, at least. A window of loss may be longer than
     /// a work without pauses takes.
     pub over: Duration,
+    /// File systems to fill.
+    pub fills: u32,
+    /// Bytes of each, for an embedded engine: a server has more, to start with.
+    pub disk: u64,
     /// Where images and databases of violations are kept.
     pub violations: PathBuf,
     /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.
@@ -132,6 +137,8 @@ pub(crate) struct Test<'a> {
     pub experiment: Experiment,
     /// The short work that is done, by its place.
     pub short: Option<usize>,
+    /// The work is to fill a disk.
+    pub filling: Option<Filling>,
     pub settings: &'a Settings,
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -149,6 +156,7 @@ impl Test<'_> {
             memory: self.settings.memory,
             seed: self.settings.seed,
             short: self.short,
+            filling: self.filling,
             clients: self.clients(),
             there,
         };
@@ -169,7 +177,7 @@ impl Test<'_> {
     /// many: how much is lost.
     pub(crate) fn clients(&self) -> u32 {
         match self.settings.clients {
-            _ if self.short.is_some() => 1,
+            _ if self.short.is_some() || self.filling.is_some() => 1,
             0 if self.is_server() && self.durability > Durability::None => CLIENTS,
             0 => 1,
             clients => clients.min(MOST_CLIENTS),
@@ -179,7 +187,8 @@ impl Test<'_> {
     /// What every client does.
     pub(crate) fn plan(&self) -> Plan {
         let abilities = Abilities::of(self.subject.engine.info().family);
-        Plan { seed: self.settings.seed, abilities, short: self.short }
+        let Self { short, filling, .. } = *self;
+        Plan { seed: self.settings.seed, abilities, short, filling }
     }
 
     /// What is promised to each client before the table is made.
@@ -235,6 +244,7 @@ impl Test<'_> {
             open_ns: None,
             clean_open_ns: None,
             commit: None,
+            full_disk: None,
             took_ms: 0,
             examples: Vec::new(),
         }
@@ -254,12 +264,13 @@ pub fn test<'a>(
     stop: &(dyn Fn() -> bool + Sync),
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
-    let test =
-        Test { subject: subject.into(), durability, experiment, short: None, settings, stop };
+    let (subject, short, filling) = (subject.into(), None, None);
+    let test = Test { subject, durability, experiment, short, filling, settings, stop };
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
         Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, progress),
+        Experiment::FullDisk => full::test(&test, progress),
     }?;
     Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

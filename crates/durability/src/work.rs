@@ -3,6 +3,7 @@
 //! Every row says which commit wrote it and carries a digest of itself, so that a half row, a row of
 //! nobody and a mixed transaction are seen.
 
+pub(crate) mod filling;
 pub(crate) mod short;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
 use embermark_contract::DataModel;
+use filling::Filling;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -72,6 +74,8 @@ pub struct Plan {
     pub abilities: Abilities,
     /// The place of a [short work](short::WORKS), whose commits come first.
     pub short: Option<usize>,
+    /// The work is to fill a disk.
+    pub filling: Option<Filling>,
 }
 
 impl Plan {
@@ -164,9 +168,10 @@ impl Work {
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
         let number = self.done;
-        let commit = match self.plan.short(number) {
-            Some(step) => self.stepped(number, step),
-            None => self.drawn(number),
+        let commit = match (self.plan.filling, self.plan.short(number)) {
+            (Some(filling), _) => self.filled(number, filling),
+            (None, Some(step)) => self.stepped(number, step),
+            (None, None) => self.drawn(number),
         };
         for change in &commit.changes {
             match change {
@@ -179,25 +184,31 @@ impl Work {
 
     /// The next commit, drawn.
     fn drawn(&mut self, number: u64) -> Commit {
+        let commit = self.of_shares(number, MOST_CHANGES, [5, 8]);
+        Commit { maintained: number.is_multiple_of(MAINTAINED), ..commit }
+    }
+
+    /// The next commit, of up to so many changes. Of ten of these the first so many are new rows, those up
+    /// to the second number updates, the others removals.
+    fn of_shares(&mut self, number: u64, most: u32, shares: [u32; 2]) -> Commit {
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
             MADE => 0,
             BULK => LOADED,
             // Half of them alone, half together.
             _ if self.random.random_bool(0.5) => 1,
-            _ => self.random.random_range(2..=MOST_CHANGES),
+            _ => self.random.random_range(2..=most),
         };
         let bulk = number == BULK || (size > 1 && !self.abilities().transactions);
         for _ in 0..size {
-            let change = self.change(bulk);
+            let change = self.change(bulk, shares);
             changes.entry(change.key()).or_insert(change);
         }
-        let changes = changes.into_values().collect();
-        Commit { number, changes, bulk, maintained: number.is_multiple_of(MAINTAINED) }
+        Commit { number, changes: changes.into_values().collect(), bulk, maintained: false }
     }
 
     /// A new row, or one of those there are, written again or removed.
-    fn change(&mut self, new: bool) -> Change {
+    fn change(&mut self, new: bool, [inserts, updated]: [u32; 2]) -> Change {
         let Abilities { updates, deletes, .. } = self.abilities();
         let old = match new || self.rows.is_empty() {
             true => None,
@@ -207,8 +218,10 @@ impl Work {
             }
         };
         match (old.map(|(key, _)| *key), self.random.random_range(0..10)) {
-            (Some(key), 5..8) if updates => Change::Update(key),
-            (Some(key), 8..) if deletes => Change::Delete(key),
+            (Some(key), drawn) if updates && (inserts..updated).contains(&drawn) => {
+                Change::Update(key)
+            }
+            (Some(key), drawn) if deletes && drawn >= updated => Change::Delete(key),
             _ => self.new_row(),
         }
     }

@@ -13,6 +13,7 @@ use nix::sys::signal::Signal;
 use crate::clients::Clients;
 use crate::keeper;
 use crate::ledger::{self, Ledger};
+use crate::oracle::Found;
 use crate::protocol::{Command, Doing, Event, Task, There};
 use crate::work::{Abilities, MADE, Plan};
 
@@ -79,15 +80,50 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     let found = ledger.found().map_err(Stop::at(Doing::Read))?;
     talk.lock().say(&Event::Found(found))?;
     let abilities = Abilities::of(engine.info().family);
-    let plan = Plan { seed: task.seed, abilities, short: task.short };
+    let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
     loop {
         let command = talk.lock().read()?;
-        let Some(Command::Commit { after, count, waits }) = command else { break };
-        let works = (0..).zip(&after).map(|(n, after)| plan.work(n).after(*after.max(&MADE)));
-        Clients::new(works.collect(), count, talk, waits).work(&mut *ledger)?;
+        match command {
+            Some(Command::Commit { after, count, waits }) => {
+                let works = (0..).zip(&after);
+                let works = works.map(|(n, after)| plan.work(n).after(*after.max(&MADE)));
+                Clients::new(works.collect(), count, talk, waits).work(&mut *ledger)?;
+            }
+            Some(Command::Fill { after, count, filling }) => {
+                let mut work = Plan { filling: Some(filling), ..plan }.work(0).after(after);
+                let mut left = (0..count).map(|_| work.commit());
+                let ended = left.try_for_each(|commit| {
+                    let begun = Instant::now();
+                    let done = ledger.commit(&commit).map(|()| commit.number);
+                    let (client, number) = (0, done.map_err(|error| refused(begun, &error))?);
+                    talk.lock().say(&Event::Committed { client, number }).map_err(Err)
+                });
+                talk.lock().say(&ended.err().unwrap_or(Ok(Event::Done))?)?;
+            }
+            Some(Command::Read) => {
+                let begun = Instant::now();
+                let found =
+                    ledger.found().map(|found| Event::Found(Found { table: true, ..found }));
+                let event = found.or_else(|error| refused(begun, &error))?;
+                talk.lock().say(&event)?;
+            }
+            Some(Command::Maintain) => {
+                let begun = Instant::now();
+                let done = ledger.lifecycle().maintain().map(|()| Event::Done);
+                let event = done.or_else(|error| refused(begun, &error))?;
+                talk.lock().say(&event)?;
+            }
+            None => break,
+        }
     }
     check(&mut *ledger)?;
     ledger.close().map_err(Stop::at(Doing::Close))
+}
+
+/// That the engine failed at what was begun then. The conversation goes on.
+fn refused(begun: Instant, error: &EngineError) -> io::Result<Event> {
+    let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    Ok(Event::Refused { ns, message: error.to_string() })
 }
 
 /// The engine's own check, where it has one.

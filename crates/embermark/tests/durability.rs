@@ -31,7 +31,11 @@ fn what_makes_no_sense_is_refused() {
     refused(&["--fs", "zfs"], &["unknown file system 'zfs'", "ext4, xfs, btrfs, f2fs"]);
     refused(&["--clients", "0"], &["--clients"]);
     refused(&["--accept-license", "lmdb"], &["lmdb", "need not be accepted"]);
+    refused(&["--full-disk", "--fills", "0"], &["--fills"]);
+    refused(&["--full-disk", "--disk-mib", "8"], &["--disk-mib", "32..=4096"]);
+    refused(&["--fills", "2"], &["--full-disk"]);
     refused(&["--resume", "nowhere"], &["nowhere"]);
+    refused(&["--resume", "nowhere", "--full-disk"], &["--full-disk"]);
     refused(&["--resume", "nowhere", "--kills", "3"], &["--kills"]);
 }
 
@@ -138,16 +142,20 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
         skipped("root", "power is cut on a recorded device, which is for root alone");
         return;
     }
-    let words = ["durability", "sqlite", "-d", "power", "--kills", "0", "--states", "200"];
-    // While the work is recorded; while the first states are looked at.
-    for folder in ["record", "look-0"] {
+    let cut = ["--states", "200"];
+    let full = ["--states", "0", "--full-disk"];
+    // While the work is recorded; while the first states are looked at; while a disk is filled.
+    for (words, folder) in
+        [(&cut[..], "record/files"), (&cut, "look-0/files"), (&full, "full/disk")]
+    {
         let place = Place::new();
-        let mut command = place.command(&[&words[..], &["-o", "out"]].concat());
+        let all = [&["durability", "sqlite", "-d", "power", "--kills", "0", "-o", "out"], words];
+        let mut command = place.command(&all.concat());
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = command.spawn().unwrap();
         let mounted = || {
             let mounts = fs::read_to_string(format!("/proc/{}/mounts", run.id())).ok()?;
-            let at = format!("out/work/{folder}/files");
+            let at = format!("out/work/{folder}");
             let threads = fs::read_dir(format!("/proc/{}/task", run.id())).ok()?.flatten();
             let mut seen = threads.filter_map(|t| fs::read_to_string(t.path().join("mounts")).ok());
             (mounts.contains(&at) || seen.any(|mounts| mounts.contains(&at))).then_some(())
@@ -161,6 +169,52 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
         let at = place.path("out");
         wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
     }
+}
+
+#[test]
+fn what_an_engine_did_on_a_full_disk_is_told_by_a_table_markdown_the_result_and_the_page() {
+    if !is_here("sqlite") {
+        return;
+    }
+    if !nix::unistd::geteuid().is_root() {
+        skipped("root", "disks are filled on devices, which are for root alone");
+        return;
+    }
+    let place = Place::new();
+    let tried = ["durability", "sqlite", "-d", "process", "--states", "0", "--kills", "0"];
+    let full = ["--full-disk", "--fills", "1", "--disk-mib", "32", "-o", "out"];
+    let screen = place.embermark(&[&tried[..], &full].concat()).with(0).stdout;
+    let row = |text: &str, what: &str| {
+        let row = text.lines().find(|line| line.contains("sqlite") && line.contains("by itself"));
+        let row = row.unwrap_or_else(|| panic!("no row of {what}: {text}"));
+        let said = ["process", "an error (", "yes", "all there"];
+        assert!(said.iter().all(|said| row.contains(said)), "{row}");
+    };
+    row(&screen, "the screen");
+    assert!(screen.contains("database or disk is full"), "{screen}");
+    assert!(!screen.contains("a commit writes"), "nothing was interrupted: {screen}");
+    row(&fs::read_to_string(place.path("out/full-disk.md")).unwrap(), "Markdown");
+
+    let result = result(&place.path("out"));
+    let (head, tested) = (&result, &result["tested"][0]);
+    assert_eq!((&head["fills"], &head["disk_bytes"]), (&1.into(), &(32 << 20).into()));
+    assert_eq!(
+        (&tested["experiment"], &tested["verdicts"]["holds"]),
+        (&"full-disk".into(), &1.into())
+    );
+    let fill = &tested["full_disk"]["fills"][0];
+    assert_eq!(
+        (&fill["stopped"]["is"], &fill["goes_on"]["is"]),
+        (&"error".into(), &"by-itself".into())
+    );
+    assert!(fill["commits"].as_u64().unwrap() > 50, "{fill}");
+    if html::is_built() {
+        let page = fs::read_to_string(place.path("out/report.html")).unwrap();
+        assert!(page.contains("When the disk is full") && page.contains("opens when full"));
+    }
+    let at = place.path("out");
+    wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
+    assert!(!place.path("out/work").exists());
 }
 
 #[test]

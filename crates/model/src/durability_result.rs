@@ -2,6 +2,7 @@
 //! `docs/result-format.md` describes it for readers. A field added later is optional, so that a file
 //! written today stays readable.
 
+mod full_disk;
 mod tested;
 mod verdict;
 
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use full_disk::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
 pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 
@@ -66,6 +68,12 @@ pub struct Head {
     /// For how many seconds the commits of a recorded work go on, at least.
     #[serde(default)]
     pub over_s: u64,
+    /// File systems to fill, for each engine and tier.
+    #[serde(default)]
+    pub fills: u32,
+    /// Bytes of each, of an embedded engine. Absent where none is filled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
     /// Seed.
     pub seed: u64,
 }

@@ -1,6 +1,7 @@
 //! What was shown of a tier of an engine by killing it and by cutting its power, and what rests on
 //! the engine's manual alone. `docs/durability.md` says how it is tried.
 
+mod full_disk;
 mod record;
 mod told;
 
@@ -10,6 +11,8 @@ use serde::Serialize;
 
 use crate::text;
 
+pub(crate) use full_disk::full_disk;
+pub use full_disk::{full_disk_markdown, full_disk_text};
 pub(crate) use record::Origin;
 pub use record::Record;
 pub(crate) use told::{Told, in_short, mark, notes, of, of_run};

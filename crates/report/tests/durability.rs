@@ -11,18 +11,28 @@ use embermark_model::durability_result::{Outcome, Verdict};
 use embermark_model::result::ResultFile;
 use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::shown::{Record, mark_advice};
+use embermark_report::shown::{Record, full_disk_markdown, full_disk_text, mark_advice};
 use embermark_report::{Files, Format, Options, load, load_durability, overview, render, text};
 use serde_json::Value;
 
 /// A run as version 1 of the schema has it.
 const FIXTURE: &str = "tests/fixtures/durability-1.json";
+/// A run that filled the disks of one engine.
+const FULL_DISK: &str = "tests/fixtures/durability-full-disk.json";
 /// What the page's tests open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/durability.json";
 const DOCUMENT: &str = "../../docs/result-format.md";
 
 fn fixture() -> Outcome {
     load_durability(Path::new(FIXTURE)).unwrap()
+}
+
+/// The same, and the disks that were filled.
+fn everything() -> Outcome {
+    let (mut run, filled) = (fixture(), load_durability(Path::new(FULL_DISK)).unwrap());
+    (run.head.fills, run.head.disk_bytes) = (filled.head.fills, filled.head.disk_bytes);
+    run.tested.extend(filled.tested);
+    run
 }
 
 /// A result whose SQLite, LMDB and Berkeley DB are of the versions that were tried, in the tier
@@ -81,7 +91,7 @@ fn every_field_and_every_verdict_is_documented() {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
     let (_, section) = document.split_once("\n## Durability\n").unwrap();
     let mut names = BTreeSet::new();
-    keys(&serde_json::to_value(fixture()).unwrap(), &mut names);
+    keys(&serde_json::to_value(everything()).unwrap(), &mut names);
     let verdicts = serde_json::to_value(Verdict::ALL).unwrap();
     names.extend(verdicts.as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()));
     assert!(names.len() > 50, "{names:?}");
@@ -153,6 +163,32 @@ fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
     // Without a record nothing is shown, and nobody is marked.
     let without = overview(&file, &Options { width: 120, ..Options::default() }, &Files::default());
     assert!(!without.contains('†') && !without.contains("shown for"), "{without}");
+}
+
+#[test]
+fn what_a_full_disk_did_is_told_alike_by_the_terminal_markdown_and_the_page_and_is_no_kill() {
+    let run = everything();
+    let terminal = full_disk_text(&run, 200).unwrap();
+    let markdown = full_disk_markdown(&run).unwrap();
+    let page = serde_json::to_value(html::durability_data(&run, &[])).unwrap();
+    let rows = page["durability"]["full_disk"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let texts = row[1].as_array().unwrap().iter().map(|text| text["value"].as_str().unwrap());
+        let words = [row[0].as_str().unwrap()].into_iter().chain(texts).collect::<Vec<_>>();
+        assert_eq!(words.len(), 7, "{words:?}");
+        let has = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(terminal.lines().any(has), "{words:?} in\n{terminal}");
+        assert!(markdown.lines().any(has), "{words:?} in\n{markdown}");
+    }
+    assert!(full_disk_text(&fixture(), 200).is_none());
+    // What a tier rests on are kills and cuts.
+    let words = |run: Outcome| {
+        let standing = Record::of(run);
+        let power = Durability::Power;
+        standing.standing("sqlite", "3.54.1", power, power).unwrap().words()
+    };
+    assert_eq!(words(run), words(fixture()));
 }
 
 #[test]
@@ -229,7 +265,7 @@ fn the_page_of_a_durability_run_is_given_what_its_tests_are_given() {
     let page = html::durability_data(&fixture(), &["lmdb", "zen"]);
     let face = "NOT TO BE PUBLISHED: the licence forbids publishing figures of lmdb";
     assert_eq!(page.face.as_deref(), Some(face), "of those that were tried");
-    let page = html::durability_data(&fixture(), &[]);
+    let page = html::durability_data(&everything(), &[]);
     let text = serde_json::to_string_pretty(&page).unwrap() + "\n";
     if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
         std::fs::write(PAGE_FIXTURE, &text).unwrap();

@@ -25,6 +25,7 @@ fn tested() -> Tested {
         open_ns: None,
         clean_open_ns: None,
         commit: None,
+        full_disk: None,
         took_ms: 0,
         examples: Vec::new(),
     }

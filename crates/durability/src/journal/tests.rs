@@ -23,6 +23,8 @@ fn head() -> Head {
         accepted_licences: Vec::new(),
         file_system: "ext4".to_owned(),
         over_s: 0,
+        fills: 0,
+        disk_bytes: None,
         seed: 1,
     }
 }

@@ -101,8 +101,12 @@ impl Ledger for SqlLedger {
             return self.change(alone, number);
         }
         self.store.begin(Access::Write)?;
-        commit.changes.iter().try_for_each(|change| self.change(*change, number))?;
-        self.store.commit()
+        let changed = commit.changes.iter().try_for_each(|change| self.change(*change, number));
+        changed.and_then(|()| self.store.commit()).inspect_err(|_| {
+            // The error that led here is the one to tell: where the engine has undone it itself, there is
+            // no transaction any more.
+            let _ = self.store.roll_back();
+        })
     }
 
     fn found(&mut self) -> Result<Found> {

@@ -3,7 +3,8 @@ use embermark_contract::DataModel;
 
 use crate::work::{Abilities, BULK, Change, Work};
 
-const PLAN: Plan = Plan { seed: 11, abilities: Abilities::of(DataModel::Sql), short: None };
+const PLAN: Plan =
+    Plan { seed: 11, abilities: Abilities::of(DataModel::Sql), short: None, filling: None };
 const PROMISED: Promised = Promised { acknowledged: 50, begun: 51 };
 
 fn work() -> Work {
@@ -207,4 +208,30 @@ fn another_second_copy_is_told_unless_the_pairs_are_worse() {
     assert_eq!(judge(&found, PROMISED), judged(Verdict::CopiesDiffer, 30));
     found.rows.insert(3, None);
     assert_eq!(verdict(&found), Verdict::CorruptRow);
+}
+
+#[test]
+fn rows_of_a_refused_load_are_nobodys_when_a_removal_took_its_number() {
+    let abilities = Abilities::of(DataModel::Document);
+    let with = |from, removals| {
+        let filling = Some(crate::work::filling::Filling { from, removals });
+        Plan { abilities, filling, ..PLAN }
+    };
+    let mut all = with(0, 0).work(0).after(60);
+    let load = std::iter::repeat_with(|| all.commit()).find(|commit| commit.bulk).unwrap();
+    let plan = with(load.number, 2);
+    let work = plan.work(0).after(load.number + 1);
+    let mut rows: BTreeMap<_, _> =
+        work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
+    let verdict = |rows: &BTreeMap<_, _>| {
+        let found = Found { table: true, rows: rows.clone(), differs: None };
+        super::judge(plan, &found, &[Promised::after(load.number + 1)]).verdict
+    };
+    assert_eq!(verdict(&rows), Verdict::Holds);
+    let key = load.changes[0].key();
+    rows.insert(key, Some(load.number));
+    assert_eq!(verdict(&rows), Verdict::Holds);
+    // Of no other commit.
+    rows.insert(key, Some(load.number - 1));
+    assert_ne!(verdict(&rows), Verdict::Holds);
 }

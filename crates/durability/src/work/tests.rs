@@ -1,7 +1,7 @@
 use super::*;
 
 fn work(seed: u64) -> Work {
-    Plan { seed, abilities: Abilities::of(DataModel::Sql), short: None }.work(0)
+    Plan { seed, abilities: Abilities::of(DataModel::Sql), short: None, filling: None }.work(0)
 }
 
 #[test]
@@ -51,7 +51,8 @@ fn the_rows_are_what_the_changes_made_in_their_order() {
 
 #[test]
 fn clients_have_works_and_rows_of_their_own() {
-    let plan = Plan { seed: 5, abilities: Abilities::of(DataModel::Sql), short: None };
+    let plan =
+        Plan { seed: 5, abilities: Abilities::of(DataModel::Sql), short: None, filling: None };
     let [first, second] = [0, 1].map(|client| plan.work(client).after(100));
     assert!(first.rows().keys().all(|key| keys(0).contains(key)));
     assert!(second.rows().keys().all(|key| keys(1).contains(key)));
@@ -63,7 +64,8 @@ fn clients_have_works_and_rows_of_their_own() {
 #[test]
 fn a_family_is_asked_for_what_it_promises_alone() {
     let commits = |family| {
-        let mut work = Plan { seed: 9, abilities: Abilities::of(family), short: None }.work(0);
+        let mut work =
+            Plan { seed: 9, abilities: Abilities::of(family), short: None, filling: None }.work(0);
         (0..300).map(|_| work.commit()).collect::<Vec<Commit>>()
     };
     for family in [DataModel::Document, DataModel::Series] {

@@ -28,6 +28,8 @@ pub fn settings(folder: &Path) -> Settings {
         file_system: FileSystem::Ext4,
         obeys_flushes: true,
         over: Duration::ZERO,
+        fills: 0,
+        disk: 96 << 20,
         violations: folder.join("violations"),
         memory: 4 << 20,
     }

@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod full;
 mod nosync;
 mod toy;
 
@@ -24,6 +25,8 @@ use toy::{Acknowledges, Toy};
 static SYNCED: Toy = toy("synced", Acknowledges::Synced);
 static WRITTEN: Toy = toy("written", Acknowledges::Written);
 static BEFORE: Toy = toy("before", Acknowledges::Before);
+static ANYWAY: Toy = toy("anyway", Acknowledges::Anyway);
+static IN_PLACE: Toy = toy("in-place", Acknowledges::InPlace);
 static UNSOUND: Toy = Toy { finds_fault: true, ..toy("unsound", Acknowledges::Synced) };
 
 const fn toy(id: &'static str, acknowledges: Acknowledges) -> Toy {
@@ -31,7 +34,7 @@ const fn toy(id: &'static str, acknowledges: Acknowledges) -> Toy {
 }
 
 fn engines() -> Vec<&'static dyn Engine> {
-    let toys: [&dyn Engine; 4] = [&SYNCED, &WRITTEN, &BEFORE, &UNSOUND];
+    let toys: [&dyn Engine; 6] = [&SYNCED, &WRITTEN, &BEFORE, &ANYWAY, &IN_PLACE, &UNSOUND];
     toys.into_iter().chain(ENGINES.iter().copied()).collect()
 }
 
@@ -44,7 +47,7 @@ fn main() -> ExitCode {
     // A thread's own mounts stay its own.
     let has_devices = thread::spawn(|| own_mounts().is_ok()).join().unwrap();
     if !has_devices {
-        skipped("root", "power is cut on a recorded device, which is for root alone");
+        skipped("root", "power is cut and disks are filled on devices, which are for root alone");
         return ExitCode::SUCCESS;
     }
     thread::spawn(|| {
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         syncs_that_do_nothing_are_seen();
         what_a_device_that_lies_loses_breaks_no_promise();
         what_broke_a_promise_is_kept();
+        full::disks();
     })
     .join()
     .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)

@@ -1,10 +1,12 @@
-//! Toy engines: a map whose commits are appended to a file, done rightly and wrongly.
+//! Toy engines: a map whose commits are appended to a file, or written into it in place, done rightly and
+//! wrongly.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions as FileOptions};
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use embermark_contract::kv::{KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
@@ -23,6 +25,10 @@ pub enum Acknowledges {
     Written,
     /// Before: it is written, and synced, with the next one.
     Before,
+    /// After an attempt to write it, which may have failed.
+    Anyway,
+    /// After each of its rows was written to a place of its own, where a failure leaves some of them.
+    InPlace,
 }
 
 pub struct Toy {
@@ -55,11 +61,15 @@ impl Engine for Toy {
         let path = options.dir.join("log");
         let mut options_of_log = FileOptions::new();
         let mut log =
-            options_of_log.read(true).append(true).create(true).open(path).map_err(failed)?;
+            options_of_log.read(true).write(true).create(true).open(path).map_err(failed)?;
         let mut bytes = Vec::new();
         log.read_to_end(&mut bytes).map_err(failed)?;
-        let (map, whole) = replay(&bytes);
+        let (map, whole) = match self.acknowledges {
+            Acknowledges::InPlace => (slots(&bytes), bytes.len()),
+            _ => replay(&bytes),
+        };
         log.set_len(whole as u64).map_err(failed)?;
+        log.seek(SeekFrom::End(0)).map_err(failed)?;
         if self.acknowledges == Acknowledges::Synced {
             log.sync_all().map_err(failed)?;
             File::open(&options.dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
@@ -70,8 +80,8 @@ impl Engine for Toy {
         if let Some(open) = &open {
             File::create(open).map_err(failed)?;
         }
-        let (changes, late) = (Vec::new(), Vec::new());
-        let store = ToyStore { id, log, map, acknowledges, changes, late, open, was_open };
+        let (changes, undo, late) = (Vec::new(), Vec::new(), Vec::new());
+        let store = ToyStore { id, log, map, acknowledges, changes, undo, late, open, was_open };
         Ok(Opened::embedded(store, "1", []))
     }
 }
@@ -113,12 +123,40 @@ fn replay(bytes: &[u8]) -> (Map, usize) {
     (map, at)
 }
 
+/// Bytes of the place of a row: as many as the longest has, and two of its length.
+const SLOT: usize = 512;
+
+/// The place of a key of four bytes.
+fn slot(key: &[u8]) -> u64 {
+    u32::from_be_bytes(key.try_into().unwrap()).into()
+}
+
+/// What stands in the place of a row: one more than its length, and it; nothing but zeros where there is none.
+fn slotted(value: Option<&[u8]>) -> Vec<u8> {
+    let length = value.map_or(0, |value| value.len() as u16 + 1).to_le_bytes();
+    let mut slot = [&length, value.unwrap_or_default()].concat();
+    slot.resize(SLOT, 0);
+    slot
+}
+
+/// The map in such places.
+fn slots(bytes: &[u8]) -> Map {
+    let row = |(at, slot): (usize, &[u8])| {
+        let length = usize::from(u16::from_le_bytes(*slot.first_chunk().unwrap()));
+        let value = slot.get(2..length.checked_sub(1)? + 2)?;
+        Some(((at as u32).to_be_bytes().to_vec(), value.to_vec()))
+    };
+    bytes.chunks_exact(SLOT).enumerate().filter_map(row).collect()
+}
+
 struct ToyStore {
     id: &'static str,
     log: File,
     map: Map,
     acknowledges: Acknowledges,
     changes: Vec<Change>,
+    /// What was there before each of them.
+    undo: Vec<Change>,
     /// What was acknowledged and is not written.
     late: Vec<u8>,
     open: Option<PathBuf>,
@@ -127,18 +165,48 @@ struct ToyStore {
 
 impl ToyStore {
     fn commit(&mut self) -> Result<()> {
-        let frame = frame(&std::mem::take(&mut self.changes));
+        let changes = std::mem::take(&mut self.changes);
+        let undo = std::mem::take(&mut self.undo);
+        let (id, length) = (self.id, self.log.stream_position());
         let written = match self.acknowledges {
-            Acknowledges::Before => std::mem::replace(&mut self.late, frame),
-            _ => frame,
+            Acknowledges::Before => {
+                let frame = std::mem::replace(&mut self.late, frame(&changes));
+                self.write(&frame)
+            }
+            Acknowledges::Anyway => {
+                let _ = self.write(&frame(&changes));
+                return Ok(());
+            }
+            Acknowledges::InPlace => changes.iter().try_for_each(|(key, value)| {
+                let at = slot(key) * SLOT as u64;
+                self.log.write_all_at(&slotted(value.as_deref()), at)
+            }),
+            Acknowledges::Synced | Acknowledges::Written => self.write(&frame(&changes)),
         };
-        let id = self.id;
-        self.write(&written).map_err(|error| EngineError::failed(id, "commit", error))
+        written.map_err(|error| {
+            for (key, value) in undo.into_iter().rev() {
+                match value {
+                    Some(value) => self.map.insert(key, value),
+                    None => self.map.remove(&key),
+                };
+            }
+            if let (Ok(length), Acknowledges::Synced | Acknowledges::Written) =
+                (length, self.acknowledges)
+            {
+                // What was written of it in part is no prefix of what comes next.
+                self.log.set_len(length).unwrap();
+                self.log.seek(SeekFrom::Start(length)).unwrap();
+            }
+            EngineError::failed(id, "commit", error)
+        })
     }
 
     fn write(&mut self, frame: &[u8]) -> std::io::Result<()> {
         self.log.write_all(frame)?;
-        if self.acknowledges == Acknowledges::Written { Ok(()) } else { self.log.sync_data() }
+        match self.acknowledges {
+            Acknowledges::Synced | Acknowledges::Before => self.log.sync_data(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -206,13 +274,17 @@ impl Operations for ToyStore {
     }
 
     fn put(&mut self, _: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.map.insert(key.to_vec(), value.to_vec());
+        let before = self.map.insert(key.to_vec(), value.to_vec());
+        self.undo.push((key.to_vec(), before));
         self.changes.push((key.to_vec(), Some(value.to_vec())));
         Ok(())
     }
 
     fn delete(&mut self, _: Table, key: &[u8]) -> Result<bool> {
         self.changes.push((key.to_vec(), None));
-        Ok(self.map.remove(key).is_some())
+        let before = self.map.remove(key);
+        let is_there = before.is_some();
+        self.undo.push((key.to_vec(), before));
+        Ok(is_there)
     }
 }

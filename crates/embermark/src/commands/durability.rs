@@ -20,6 +20,7 @@ use embermark_harness::{
     Catalog, Interrupt, JOURNAL, RESULT, WorkerCommand, cells, interrupt, try_out,
 };
 use embermark_model::{Configuration, Durability, EngineLibrary};
+use embermark_report::shown::full_disk_markdown;
 
 use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
@@ -40,6 +41,9 @@ const WORK: &str = "work";
 const VIOLATIONS: &str = "violations";
 /// The tables, beside the result, and their columns.
 const TABLES: (&str, usize) = ("table.txt", 120);
+/// What engines did when their disk was full, in Markdown.
+const FULL_DISK: &str = "full-disk.md";
+const MIB: u64 = 1 << 20;
 
 /// The arguments of `embermark durability`.
 #[derive(Args)]
@@ -123,6 +127,31 @@ pub struct DurabilityArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "resume")]
     over: u64,
 
+    /// Fills disks, too: a file system of a fixed size, by commits, to the last block. What the engine does
+    /// then, whether it goes on when there is room, and whether anything acknowledged is lost. As root
+    #[arg(long, conflicts_with = "resume")]
+    full_disk: bool,
+
+    /// Disks to fill, for each engine and tier
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..),
+        requires = "full_disk"
+    )]
+    fills: u32,
+
+    /// Size of a disk that is filled, in MiB, a third of it for the work: a server has 512 more, to start with
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 96,
+        value_parser = clap::value_parser!(u32).range(32..=4096),
+        requires = "full_disk"
+    )]
+    disk_mib: u32,
+
     /// Seed of the work, and of what is cut and killed when
     #[arg(long, value_name = "N", default_value_t = 42, conflicts_with = "resume")]
     seed: u64,
@@ -166,7 +195,9 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let outcome = &journal.outcome;
     let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
     let (tables, width) = TABLES;
-    for (name, content) in [(RESULT, json), (tables, table::text(outcome, width).into_bytes())] {
+    let tables = (tables, table::text(outcome, width).into_bytes());
+    let markdown = full_disk_markdown(outcome).map(|text| (FULL_DISK, text.into_bytes()));
+    for (name, content) in [(RESULT, json), tables].into_iter().chain(markdown) {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
     }
@@ -241,6 +272,8 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         file_system: file_system(&args.fs)?.name().to_owned(),
         device_lies: args.device_lies,
         over_s: args.over,
+        fills: if args.full_disk { args.fills } else { 0 },
+        disk_bytes: args.full_disk.then(|| u64::from(args.disk_mib) * MIB),
         seed: args.seed,
     })
 }
@@ -272,15 +305,17 @@ fn try_all(
         file_system: file_system(&head.file_system)?,
         obeys_flushes: true,
         over: Duration::from_secs(head.over_s),
+        fills: head.fills,
+        disk: head.disk_bytes.unwrap_or(0),
         violations: out.join(VIOLATIONS),
         memory: MEMORY,
     };
-    let has_cuts = head.states.max(head.server_states) > 0;
+    let needs_devices = head.states.max(head.server_states).max(head.fills) > 0;
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
-    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| has_cuts);
+    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| needs_devices);
     match &no_devices {
-        Some(why) => eprintln!("no power is cut: {why}"),
-        None if has_cuts => settings.file_system.is_here().map_err(Failure::runtime)?,
+        Some(why) => eprintln!("no power is cut, and no disk filled: {why}"),
+        None if needs_devices => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }
     for library in head.engine_libraries.values() {
@@ -301,10 +336,12 @@ fn try_all(
         };
         for durability in &head.durabilities {
             let lies = head.device_lies.then_some(Experiment::DeviceLies);
-            for experiment in [Experiment::Kill, Experiment::PowerCut].into_iter().chain(lies) {
+            let others = lies.into_iter().chain([Experiment::FullDisk]);
+            for experiment in [Experiment::Kill, Experiment::PowerCut].into_iter().chain(others) {
                 let asked = match experiment {
                     Experiment::Kill => head.kills,
                     Experiment::PowerCut | Experiment::DeviceLies => settings.states,
+                    Experiment::FullDisk => head.fills,
                 };
                 if asked == 0 || journal.outcome.has(id, *durability, experiment) {
                     continue;
@@ -314,9 +351,9 @@ fn try_all(
                 }
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
-                let cut = experiment != Experiment::Kill;
+                let takes_a_device = experiment != Experiment::Kill;
                 let cannot = cannot(subject, *durability, &head)
-                    .or_else(|| no_devices.clone().filter(|_| cut));
+                    .or_else(|| no_devices.clone().filter(|_| takes_a_device));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {

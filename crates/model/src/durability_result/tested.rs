@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Verdict;
+use super::{FullDisk, Verdict};
 use crate::{Configuration, Durability};
 
 /// How a database is interrupted.
@@ -19,6 +19,9 @@ pub enum Experiment {
     /// The same on a device that does not do every flush that it answers, or loses what lies beside a
     /// write. No tier promises anything then: what is found is the device's fault.
     DeviceLies,
+    /// The disk becomes full by the work, and later has room again. Nothing is interrupted, but a copy of
+    /// it is opened as it was at one moment, as if all processes had been killed then.
+    FullDisk,
 }
 
 impl Experiment {
@@ -28,6 +31,7 @@ impl Experiment {
             Self::Kill => "kill",
             Self::PowerCut => "power cut",
             Self::DeviceLies => "device lies",
+            Self::FullDisk => "full disk",
         }
     }
 
@@ -36,6 +40,7 @@ impl Experiment {
         let unit = match self {
             Self::Kill => "kill",
             Self::PowerCut | Self::DeviceLies => "state",
+            Self::FullDisk => "full disk",
         };
         format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
@@ -43,7 +48,7 @@ impl Experiment {
     /// Whether a tier promises to survive it.
     pub fn is_survived_by(self, tier: Durability) -> bool {
         match self {
-            Self::Kill => tier >= Durability::Process,
+            Self::Kill | Self::FullDisk => tier >= Durability::Process,
             Self::PowerCut => tier >= Durability::Power,
             Self::DeviceLies => false,
         }
@@ -68,7 +73,7 @@ pub struct Tested {
     pub effective_durability: Option<Durability>,
     /// The experiment.
     pub experiment: Experiment,
-    /// States or kills that were looked at.
+    /// States, kills or full disks that were looked at.
     pub tried: u32,
     /// Of these, states that a second cut left, during the recovery from a first one or shortly after.
     #[serde(default)]
@@ -97,6 +102,9 @@ pub struct Tested {
     /// What each commit brought to the device, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitIo>,
+    /// What it did when its disk was full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_disk: Option<FullDisk>,
     /// How long the experiment took, in ms.
     #[serde(default)]
     pub took_ms: u64,

@@ -65,7 +65,7 @@ export interface Standing {
   says?: string;
 }
 
-export type Experiment = "kill" | "power-cut";
+export type Experiment = "kill" | "power-cut" | "device-lies" | "full-disk";
 
 /** `crates/report/src/html/durability.rs`. */
 export interface Durability {
@@ -74,6 +74,8 @@ export interface Durability {
   /** What each tier of each engine rests on; `shown` where it was tried. */
   standings: { engine: string; version: string; tier: Tier; says: string; shown?: { kills: { violations: number }; states: { violations: number } } }[];
   tested: Tested[];
+  /** What they did when their disk was full. */
+  full_disk?: Omit<Table, "result">;
   notes: Note[];
 }
 

@@ -41,6 +41,7 @@ export function durability(body: HTMLElement, of: Durability): void {
       const rows = rowsOf(of.tested.filter(({ experiment }) => experiment === id));
       return rows.length === 0 ? [] : [h("section", {}, h("h3", {}, title), h("p", { class: "hint" }, about), drawn(of, rows))];
     }),
+    fullDisk(of),
     examples(of),
     h("h3", {}, "Tried on"),
     list(of.notes.map(({ about, says }) => [about, says]))));
@@ -233,10 +234,23 @@ function everything(rows: Row[]): HTMLElement {
   }));
 }
 
+/** What each did when its disk was full: the terminal's table. */
+function fullDisk({ full_disk }: Durability): HTMLElement | null {
+  if (full_disk === undefined) return null;
+  const { title, header, rows, notes } = full_disk;
+  const hint = "A file system of a fixed size, filled by commits until the engine could do no more, and by a file to the last block.";
+  return h("section", {}, h("h3", {}, title), h("p", { class: "hint" }, hint),
+    table(title, ["", ...header], rows.map(([name, texts]) => [name, ...texts.map(({ value }) => value)])),
+    h("details", {}, h("summary", {}, "What the columns mean, and what engines said"), list(notes.map(({ about, says }) => [about, says]))));
+}
+
+/** What an experiment is called in a line of a table. */
+const NAMES: Record<Experiment, string> = { "kill": "kill", "power-cut": "power cut", "device-lies": "device lies", "full-disk": "full disk" };
+
 /** Of each way that did not hold the try with the fewest commits. */
 function examples(of: Durability): HTMLElement | null {
   const rows = of.tested.flatMap(({ engine, tier, experiment, promised, examples }) => (examples ?? []).map((one) => [
-    `${engine} ${tier}, ${experiment === "kill" ? "kill" : "power cut"}`, of.verdicts.find(({ id }) => id === one.verdict)?.name ?? one.verdict,
+    `${engine} ${tier}, ${NAMES[experiment]}`, of.verdicts.find(({ id }) => id === one.verdict)?.name ?? one.verdict,
     promised && of.verdicts.some(({ id, is_violation }) => id === one.verdict && is_violation) ? "yes" : "no",
     one.of, count(one.acknowledged), orDash(one.last, count), one.message ?? "-", one.kept ?? "-",
   ]));

@@ -61,6 +61,26 @@ seen("the window of loss has a median and a worst for each row of which it can b
   assert.ok(ms.includes("sqlite · process50.9 ms≥ 56.0 ms4"), ms.join("\n"));
 });
 
+seen("what engines did when their disk was full is the terminal's table, with what they said below it", tried, {}, async ({ tab }) => {
+  const full = tried().durability?.full_disk;
+  assert.ok(full && full.rows.length > 0);
+  const section = tab.locator("#durability-body section", { has: tab.locator("h3", { hasText: full.title }) });
+  assert.deepEqual(await section.locator("thead th").allTextContents(), ["", ...full.header]);
+  const rows = await section.locator("tbody tr").allTextContents();
+  assert.deepEqual(rows, full.rows.map(([name, texts]) => [name, ...texts.map(({ value }) => value)].join("")));
+  await section.locator("summary").focus();
+  await tab.keyboard.press("Enter");
+  assert.match(await section.locator("details").textContent() ?? "", /database or disk is full/);
+});
+
+seen("a run that filled no disk has no such table", () => {
+  const page = tried();
+  delete page.durability?.full_disk;
+  return page;
+}, {}, async ({ tab }) => {
+  assert.ok(!(await tab.locator("#durability-body h3").allTextContents()).some((title) => /full/.test(title)));
+});
+
 seen("what several runs tried is told apart", () => {
   const page = tried();
   const [first] = of("power-cut");

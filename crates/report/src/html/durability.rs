@@ -9,6 +9,7 @@ use embermark_model::durability_result::{
 };
 use serde::Serialize;
 
+use crate::grid::Annotated;
 use crate::notes::{Note, note};
 use crate::shown::{self, Origin, Record, Told};
 use crate::text;
@@ -25,6 +26,9 @@ pub struct DurabilityData {
     standings: Vec<Told>,
     /// Each experiment with each engine in each tier.
     tested: Vec<TestedData>,
+    /// What they did when their disk was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_disk: Option<Annotated>,
     /// On what, when, and what was not tried.
     notes: Vec<Note>,
 }
@@ -90,7 +94,7 @@ impl DurabilityData {
     /// Of the engines of results; nothing where no tier of theirs promises anything.
     pub(super) fn of_results(standings: Vec<Told>, record: &Record) -> Option<Self> {
         let mut runs: Vec<(&Outcome, Origin)> = Vec::new();
-        let mut tested = Vec::new();
+        let (mut tested, mut filled) = (Vec::new(), Vec::new());
         let standings = text::unique(standings);
         let engines = standings.iter().map(|told| (&*told.engine, &*told.version));
         for (engine, version) in text::unique(engines) {
@@ -102,6 +106,7 @@ impl DurabilityData {
                     runs.len() - 1
                 });
                 tested.push(TestedData { run: Some(place + 1), ..TestedData::of(run, one) });
+                filled.push(one);
             }
         }
         let several = runs.len() > 1;
@@ -116,7 +121,8 @@ impl DurabilityData {
             }
         };
         let notes = runs.into_iter().enumerate().map(note).collect();
-        (!standings.is_empty()).then(|| Self::with(standings, tested, notes))
+        let full_disk = shown::full_disk(filled);
+        (!standings.is_empty()).then(|| Self::with(standings, tested, full_disk, notes))
     }
 
     /// All of a run.
@@ -131,10 +137,15 @@ impl DurabilityData {
         notes.extend(not_tried.into_iter().map(|((what, why), all)| {
             note(what, format!("{}: {}", all.join("; "), text::plain(why)))
         }));
-        Self::with(shown::of_run(run), tested.collect(), notes)
+        Self::with(shown::of_run(run), tested.collect(), shown::full_disk(&run.tested), notes)
     }
 
-    fn with(standings: Vec<Told>, mut tested: Vec<TestedData>, notes: Vec<Note>) -> Self {
+    fn with(
+        standings: Vec<Told>,
+        mut tested: Vec<TestedData>,
+        full_disk: Option<Annotated>,
+        notes: Vec<Note>,
+    ) -> Self {
         // The strongest tier first; inside a tier as the engines come.
         tested.sort_by_key(|one| std::cmp::Reverse(one.tier));
         let verdicts = Verdict::ALL.map(|id| VerdictData {
@@ -142,7 +153,7 @@ impl DurabilityData {
             name: id.name(),
             is_violation: id.is_violation(),
         });
-        Self { verdicts: verdicts.into(), standings, tested, notes }
+        Self { verdicts: verdicts.into(), standings, tested, full_disk, notes }
     }
 }
 

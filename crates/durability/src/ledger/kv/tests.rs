@@ -13,6 +13,7 @@ const PLAN: Plan = Plan {
     seed: 3,
     abilities: Abilities::of(embermark_contract::DataModel::KeyValue),
     short: None,
+    filling: None,
 };
 
 fn open(id: &str, folder: &Path) -> Result<Store> {

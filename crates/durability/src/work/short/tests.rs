@@ -4,7 +4,7 @@ use embermark_contract::DataModel;
 use crate::work::{Abilities, Commit, Rows};
 
 fn plan(place: usize) -> Plan {
-    Plan { seed: 0, abilities: Abilities::of(DataModel::Sql), short: Some(place) }
+    Plan { seed: 0, abilities: Abilities::of(DataModel::Sql), short: Some(place), filling: None }
 }
 
 fn all(place: usize) -> Vec<Commit> {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
 use embermark_durability::journal::Outcome;
 use embermark_durability::{Experiment, Loss, Tested};
-use embermark_report::shown::findings;
+use embermark_report::shown::{findings, full_disk_text};
 
 /// Columns below which a terminal wraps what is too wide for it.
 const NARROWEST: usize = 100;
@@ -20,15 +20,25 @@ const FOUND: usize = 5;
 pub(super) fn text(outcome: &Outcome, width: usize) -> String {
     let (head, width) = (&outcome.head, width.max(NARROWEST));
     let mut text = format!(
-        "What was left of acknowledged commits after kills and power cuts\n{} on {}, {}, seed {}\n",
+        "What was left of acknowledged commits\n{} on {}, {}, seed {}\n",
         head.begun, head.file_system, head.kernel, head.seed,
     );
-    for table in [finds(outcome, width), takes(outcome)] {
-        text.push_str(&format!("\n{}\n", table.trim_fmt()));
+    if outcome.tested.iter().any(is_interrupted) {
+        for table in [finds(outcome, width), takes(outcome)] {
+            text.push_str(&format!("\n{}\n", table.trim_fmt()));
+        }
+    }
+    if let Some(full_disk) = full_disk_text(outcome, width) {
+        text.push_str(&format!("\n{}\n", full_disk.trim_end()));
     }
     text.push('\n');
     notes::write(outcome, width, &mut text);
     text
+}
+
+/// Whether it is of the tables of what was interrupted: a full disk has one of its own.
+fn is_interrupted(tested: &Tested) -> bool {
+    tested.experiment != Experiment::FullDisk
 }
 
 fn table(header: Vec<String>) -> Table {
@@ -43,7 +53,7 @@ fn finds(outcome: &Outcome, width: usize) -> Table {
         ["engine", "version", "tier", "experiment", "tried", "found", "lost: median, worst"];
     let mut table = table(header.map(str::to_owned).into());
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width as u16);
-    for tested in &outcome.tested {
+    for tested in outcome.tested.iter().filter(|one| is_interrupted(one)) {
         table.add_row([
             tested.engine.clone(),
             tested.version.clone(),
@@ -70,13 +80,15 @@ fn takes(outcome: &Outcome) -> Table {
     let opens = made().map(|one| format!("opens after a {}\n(after a close)", one.name()));
     let header = ["engine", "tier"].map(str::to_owned).into_iter().chain(opens);
     let mut table = table(header.chain(["a commit writes".to_owned()]).collect());
-    for (at, first) in outcome.tested.iter().enumerate() {
+    let interrupted: Vec<&Tested> =
+        outcome.tested.iter().filter(|one| is_interrupted(one)).collect();
+    for (at, first) in interrupted.iter().enumerate() {
         let is_same =
             |one: &&Tested| one.engine == first.engine && one.durability == first.durability;
-        if outcome.tested[..at].iter().any(|one| is_same(&one)) {
+        if interrupted[..at].iter().any(is_same) {
             continue;
         }
-        let same = || outcome.tested.iter().filter(is_same);
+        let same = || interrupted.iter().copied().filter(is_same);
         let opens = made().map(|one| same().find(of(one)).map_or_else(dash, opens_in));
         let row = [first.engine.clone(), tier(first)].into_iter().chain(opens);
         let commit = same().find_map(|tested| tested.commit).map_or_else(dash, |io| {

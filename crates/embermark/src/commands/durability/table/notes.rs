@@ -34,7 +34,9 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
             text.push('\n');
         }
     };
-    KEY.iter().for_each(|(about, says)| note(about, says));
+    if outcome.tested.iter().any(super::is_interrupted) {
+        KEY.iter().for_each(|(about, says)| note(about, says));
+    }
     let of =
         |tested: &Tested, count: u32| format!("{} {} {count}", tested.engine, tested.durability);
     let not_mounted = outcome.tested.iter().filter(|tested| tested.not_mounted > 0);
@@ -98,7 +100,7 @@ fn violations(tested: &Tested, width: usize, text: &mut String) {
         let kept = kept.display();
         text.push_str(&match tested.experiment {
             Experiment::Kill => format!("    ls {kept}    # opened once since\n"),
-            Experiment::PowerCut | Experiment::DeviceLies => format!(
+            Experiment::PowerCut | Experiment::DeviceLies | Experiment::FullDisk => format!(
                 "    cp --sparse=always {kept} /tmp/cut.img && mkdir -p /tmp/cut\n    mount -o loop /tmp/cut.img /tmp/cut && ls -l /tmp/cut/database    # as root; then: umount /tmp/cut\n"
             ),
         });

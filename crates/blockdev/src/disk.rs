@@ -1,0 +1,87 @@
+//! A file system of a fixed size in a file, mounted as it is: nothing of it is recorded.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::mount::{MntFlags, umount2};
+use nix::sys::statvfs::statvfs;
+use nix::unistd::syncfs;
+
+use crate::device::{DeviceError, call, unmount};
+use crate::file_system::FileSystem;
+
+/// A file system in a file, mounted. Dropping it unmounts it.
+#[derive(Debug)]
+pub struct Disk {
+    /// The folder at which it is mounted.
+    pub at: PathBuf,
+    /// The file.
+    pub image: PathBuf,
+    mounted: bool,
+}
+
+impl Disk {
+    /// Mounts what is in the file, a file system of that kind, at the folder `at`, which is made.
+    ///
+    /// # Errors
+    /// When the kernel does not mount it, or has no loop device for it.
+    pub fn mount(image: &Path, at: &Path, file_system: FileSystem) -> Result<Self, DeviceError> {
+        fs::create_dir_all(at).map_err(|error| DeviceError::io("make", at, error))?;
+        file_system.mount(image, at)?;
+        Ok(Self { at: at.to_owned(), image: image.to_owned(), mounted: true })
+    }
+
+    /// Bytes that are free to everybody.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn free(&self) -> Result<u64, DeviceError> {
+        let told = statvfs(&self.at);
+        let told =
+            told.map_err(|errno| DeviceError::io("ask for the room on", &self.at, errno.into()))?;
+        Ok(told.blocks_available() * told.fragment_size())
+    }
+
+    /// Has everything that programs wrote, and the room that they gave back, reach the file.
+    ///
+    /// # Errors
+    /// When the file takes no more, or the file system is broken.
+    pub fn sync(&self) -> Result<(), DeviceError> {
+        let synced = File::open(&self.at).and_then(|at| Ok(syncfs(&at)?));
+        synced.map_err(|error| DeviceError::io("sync", &self.at, error))
+    }
+
+    /// Syncs it, and copies its file to another, where what is empty takes no room. That is what the
+    /// file system has after a crash at this moment, as far as nobody writes meanwhile.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn copy(&self, to: &Path) -> Result<(), DeviceError> {
+        self.sync()?;
+        let mut copy = Command::new("cp");
+        call(copy.args(["--sparse=always", "--"]).arg(&self.image).arg(to), "coreutils")
+    }
+
+    /// Unmounts it.
+    ///
+    /// # Errors
+    /// When it is in use still.
+    pub fn unmount(mut self) -> Result<(), DeviceError> {
+        unmount(&self.at).map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
+        self.mounted = false;
+        Ok(())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if self.mounted && unmount(&self.at).is_err() {
+            // It is gone with its last user.
+            let _ = umount2(&self.at, MntFlags::MNT_DETACH);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The disk becomes full by the work, and later has room again.
+//!
+//! A file system of fixed size is filled by commits until the engine can no more, and then by a file to
+//! the last block. What the process does that has filled it is [`live`]; a copy of the disk, made while
+//! that stood still in a commit, is what [`after`] another process opens.
+
+mod after;
+mod live;
+mod space;
+mod worst;
+
+use std::fs;
+use std::path::Path;
+
+use embermark_blockdev::own_mounts;
+
+use crate::gathered::Gathered;
+use crate::outcome::{Fill, FullDisk, Tested};
+use crate::settings::{Settings, Test, TestError};
+use crate::work::filling::Filling;
+use live::Live;
+use space::{BLOCK, Space};
+use worst::Worst;
+
+/// Bytes of a disk that a server has beyond those of an embedded engine: to start with.
+const SERVER_STARTS: u64 = 512 << 20;
+/// Bytes of each file of ballast that it has beyond those: a segment of PostgreSQL's log has 16 MiB, and it
+/// does not start without room for one.
+const SERVER_BALLAST: u64 = 24 << 20;
+
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+    own_mounts()?;
+    let folder = &test.settings.folder;
+    fs::create_dir_all(folder).map_err(TestError::io("make the folder of the disks"))?;
+    let [starts, more] = if test.is_server() { [SERVER_STARTS, SERVER_BALLAST] } else { [0, 0] };
+    let disk_bytes = test.settings.disk + starts;
+    let ballast_bytes = test.settings.disk / 6 / BLOCK * BLOCK + more;
+    let (mut gathered, mut fills) = (Gathered::default(), Vec::new());
+    for number in 1..=test.settings.fills {
+        test.go_on()?;
+        let seed = test.settings.seed.wrapping_add(number.into());
+        let settings = Settings { seed, ..test.settings.clone() };
+        let filling = Some(Filling::default());
+        let one = Test { settings: &settings, filling, ..*test };
+        let (fill, worst) = self::fill(&one, &folder.join("full"), disk_bytes, ballast_bytes)?;
+        let Worst { looked, promised, of, kept, .. } = worst;
+        gathered.add(|| format!("disk {number}: {of}"), false, &[promised], looked, None, || kept);
+        fills.push(fill);
+        progress(number);
+    }
+    let full_disk = Some(FullDisk { disk_bytes, ballast_bytes, fills });
+    gathered.ended(Tested { full_disk, ..test.outcome() }, |_, kept| Ok(kept))
+}
+
+/// One disk, filled.
+fn fill(
+    test: &Test<'_>,
+    folder: &Path,
+    bytes: u64,
+    ballast: u64,
+) -> Result<(Fill, Worst), TestError> {
+    let remove = |folder: &Path| match folder.exists() {
+        true => fs::remove_dir_all(folder).map_err(TestError::io("remove a disk")),
+        false => Ok(()),
+    };
+    remove(folder)?;
+    fs::create_dir_all(folder).map_err(TestError::io("make the folder of a disk"))?;
+    let space = Space::make(test, &folder.join("disk"), bytes)?;
+    let mut live = Live::begin(test, &space, ballast)?;
+    let (commits, stopped, free_bytes) = live.fill()?;
+    let copy = folder.join("killed.img");
+    let promised = live.copy(&copy)?;
+    let (reads, mut worst) = live.read()?;
+
+    let killed = Space::of(test, &folder.join("killed"), &copy)?;
+    let opens = after::opens(test, &killed, promised, &mut worst)?;
+    killed.make_room()?;
+    let of = "killed when it was full, opened when there was room";
+    after::with_room(test, &killed, promised, of, &mut worst)?;
+    killed.unmount()?;
+
+    let (goes_on, goes_on_ms) = live.goes_on(&mut worst)?;
+    let deletes = live.deletes(&mut worst)?;
+    live.close()?;
+    space.make_room()?;
+    let filled = &Test { filling: Some(live.filling), ..*test };
+    after::with_room(
+        filled,
+        &space,
+        live.promised(),
+        "closed, opened when there was room",
+        &mut worst,
+    )?;
+    let room_bytes = live.room;
+    drop(live);
+    space.unmount()?;
+    remove(folder)?;
+    let (stopped, stopped_ms) = stopped;
+    let fill = Fill {
+        seed: test.settings.seed,
+        room_bytes,
+        commits,
+        free_bytes,
+        stopped,
+        stopped_ms,
+        reads,
+        goes_on,
+        goes_on_ms,
+        deletes,
+        opens,
+        verdict: worst.looked.verdict,
+        found: worst.found(),
+    };
+    Ok((fill, worst))
+}

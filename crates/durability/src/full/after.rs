@@ -1,0 +1,89 @@
+//! What another process finds, on the full disk and when there is room.
+
+use super::space::Space;
+use super::worst::Worst;
+use crate::look::{self, Looked};
+use crate::oracle::{Promised, Verdict};
+use crate::outcome::{Said, Tried};
+use crate::process::Worker;
+use crate::protocol::There;
+use crate::settings::{Test, TestError};
+
+/// Commits when there is room.
+const COMMITS: u64 = 3;
+
+/// Whether the database opens on the full disk, and has what it must. That it does not open there breaks no
+/// promise.
+pub(super) fn opens(
+    test: &Test<'_>,
+    space: &Space,
+    promised: Promised,
+    worst: &mut Worst,
+) -> Result<Said<Tried>, TestError> {
+    space.top_up()?;
+    let (mut worker, looked) = open(test, space, promised)?;
+    if is_unopened(&looked) {
+        worker.wait().map_err(TestError::io("end a worker"))?;
+        return Ok(Said { is: Tried::No, message: looked.message });
+    }
+    worst.add(test, space, looked, promised, "killed when it was full, opened on the full disk")?;
+    let closed = close(&mut worker)?;
+    Ok(Said { is: Tried::Yes, message: closed.map(|said| format!("it does not close: {said}")) })
+}
+
+/// Opens the database when there is room, judges it, has it take commits, check itself and close, and opens
+/// it again.
+pub(super) fn with_room(
+    test: &Test<'_>,
+    space: &Space,
+    promised: Promised,
+    of: &str,
+    worst: &mut Worst,
+) -> Result<(), TestError> {
+    let (mut worker, mut looked) = open(test, space, promised)?;
+    let last = looked.last.as_ref().and_then(|last| last.first().copied());
+    let Some(last) = last.filter(|_| looked.verdict == Verdict::Holds) else {
+        return worst.add(test, space, looked, promised, of);
+    };
+    let failed = look::go_on(&mut worker, &[last], COMMITS, |_, _| ());
+    let failed = failed.map_err(TestError::io("talk to a worker"))?;
+    worker.wait().map_err(TestError::io("end a worker"))?;
+    if let Some((verdict, message)) = failed {
+        (looked.verdict, looked.message) = (verdict, Some(message));
+        return worst.add(test, space, looked, promised, of);
+    }
+    let promised = Promised::after(last + COMMITS);
+    let (mut worker, looked) = open(test, space, promised)?;
+    worst.add(test, space, looked, promised, &format!("{of}, and opened again"))?;
+    close(&mut worker).map(drop)
+}
+
+/// Whether it did not open or not read, so that nothing was seen of the rows.
+pub(super) fn is_unopened(looked: &Looked) -> bool {
+    let Looked { verdict, last, message, .. } = looked;
+    match verdict {
+        Verdict::NotOpened | Verdict::HalfMade | Verdict::Crashed | Verdict::Hangs => true,
+        // A row that is wrong has no message.
+        Verdict::CorruptRow => last.is_none() && message.is_some(),
+        _ => false,
+    }
+}
+
+/// Has a worker open the database, and judges what is there.
+pub(super) fn open(
+    test: &Test<'_>,
+    space: &Space,
+    promised: Promised,
+) -> Result<(Worker, Looked), TestError> {
+    let mut worker = test.start(space.database(), There::Table)?;
+    let looked = look::look(&mut worker, test.plan(), &[promised], || ());
+    Ok((worker, looked.map_err(TestError::io("talk to a worker"))?))
+}
+
+/// Has a worker close the database, and end. What the engine said, where it failed.
+pub(super) fn close(worker: &mut Worker) -> Result<Option<String>, TestError> {
+    let closed = look::go_on(worker, &[], 0, |_, _| ());
+    let closed = closed.map_err(TestError::io("talk to a worker"))?;
+    worker.wait().map_err(TestError::io("end a worker"))?;
+    Ok(closed.map(|(_, message)| message))
+}

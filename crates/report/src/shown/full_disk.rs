@@ -1,0 +1,167 @@
+//! What engines did when their disk was full, as a table: a row for each engine and tier.
+
+use embermark_model::durability_result::{Fill, FullDisk, Outcome, Tested, Tried, Verdict};
+
+use crate::Options;
+use crate::document::{self, Block};
+use crate::grid::{Annotated, Grid, Text};
+use crate::notes::{Note, note};
+use crate::text;
+
+/// The columns.
+const HEADER: [&str; 6] =
+    ["when full", "reads", "with room again", "a removal", "opens when full", "rows"];
+
+/// What the columns mean.
+const KEY: [(&str, &str); 6] = [
+    (
+        "when full",
+        "how the work ended, and after how long: with another file in what it left, so that not a block is free",
+    ),
+    ("reads", "whether the same process reads every row on the full disk"),
+    (
+        "with room again",
+        "whether commits go on when a file was removed: in the same process, and how long after that, or when the database was opened again",
+    ),
+    (
+        "a removal",
+        "whether the removal of a quarter of the rows, when the disk is full again, makes room for commits",
+    ),
+    (
+        "opens when full",
+        "whether another process opens and reads it on the full disk, when the first was killed in a commit",
+    ),
+    (
+        "rows",
+        "whether every commit acknowledged is there, and nothing of one that was refused but the whole of it, wherever it was looked at; what breaks no promise stands in brackets",
+    ),
+];
+
+/// The longest message that is told; the result file has it whole.
+const LONGEST: usize = 300;
+
+/// The table in lines of `width` columns; nothing where no disk was filled.
+pub fn full_disk_text(run: &Outcome, width: usize) -> Option<String> {
+    let blocks = [Block::Table(full_disk(&run.tested)?, Vec::new())];
+    Some(document::terminal(&blocks, &Options { width, ..Options::default() }))
+}
+
+/// The same for a page on GitHub.
+pub fn full_disk_markdown(run: &Outcome) -> Option<String> {
+    Some(document::markdown(&[Block::Table(full_disk(&run.tested)?, Vec::new())]))
+}
+
+/// The table, the key and what engines said.
+pub(crate) fn full_disk<'a>(tested: impl IntoIterator<Item = &'a Tested>) -> Option<Annotated> {
+    let all = tested.into_iter().filter_map(|one| Some((one, one.full_disk.as_ref()?)));
+    let all: Vec<(&Tested, &FullDisk)> = all.collect();
+    all.first()?;
+    let rows = all.iter().map(|(one, full)| (label(one), row(one, full))).collect();
+    let grid = Grid {
+        title: "When the disk is full".to_owned(),
+        header: HEADER.map(str::to_owned).into(),
+        rows,
+    };
+    let key = KEY.into_iter().map(|(about, says)| note(about, says));
+    let sizes = text::by_key(all.iter().map(|(one, full)| (sizes(full), label(one))));
+    let sizes = sizes
+        .into_iter()
+        .map(|(says, of)| note("disks", format!("{}: {says}", text::joined(of, ", "))));
+    let said = all.iter().flat_map(|(one, full)| said(&label(one), full));
+    Some(Annotated { grid, notes: key.chain(sizes).chain(said).collect() })
+}
+
+fn label(tested: &Tested) -> String {
+    let (engine, version) = (text::plain(&tested.engine), text::clipped(&tested.version, 24));
+    format!("{engine} {version} {}", tested.durability)
+}
+
+/// What differs from disk to disk stands with how often it was seen.
+fn row(tested: &Tested, full: &FullDisk) -> Vec<Text> {
+    let each = |name: &dyn Fn(&Fill) -> String| counted(full.fills.iter().map(name));
+    let times = |of: &dyn Fn(&Fill) -> Option<f64>| between(full.fills.iter().filter_map(of));
+    let rows = |verdict: Verdict| match (verdict, tested.is_promised() && verdict.is_violation()) {
+        (Verdict::Holds, _) => "all there".to_owned(),
+        (_, true) => verdict.name().to_owned(),
+        (_, false) => format!("({})", verdict.name()),
+    };
+    let texts = [
+        each(&|fill| fill.stopped.is.name().to_owned()) + &times(&|fill| fill.stopped_ms),
+        each(&|fill| fill.reads.is.name().to_owned()),
+        each(&|fill| fill.goes_on.is.name().to_owned()) + &times(&|fill| fill.goes_on_ms),
+        each(&|fill| fill.deletes.is.name().to_owned()),
+        each(&|fill| fill.opens.is.name().to_owned()),
+        each(&|fill| rows(fill.verdict)),
+    ];
+    texts.map(|value| Text { value, ..Text::default() }).into()
+}
+
+/// `3 disks of 64 MiB, of which the work had 27 to 31; room is made two times, by 13 MiB`.
+fn sizes(full: &FullDisk) -> String {
+    let mib = |bytes: u64| format!("{:.0}", bytes as f64 / f64::from(1 << 20));
+    let rooms = || full.fills.iter().map(|fill| fill.room_bytes);
+    let (least, most) = (mib(rooms().min().unwrap_or(0)), mib(rooms().max().unwrap_or(0)));
+    let had = if least == most { least } else { format!("{least} to {most}") };
+    let disks = match full.fills.len() {
+        1 => "1 disk".to_owned(),
+        several => format!("{several} disks"),
+    };
+    format!(
+        "{disks} of {} MiB, of which the work had {had}; room is made two times, by {} MiB",
+        mib(full.disk_bytes),
+        mib(full.ballast_bytes),
+    )
+}
+
+/// What an engine said, without repetition.
+fn said(label: &str, full: &FullDisk) -> Vec<Note> {
+    let of = |message: &dyn Fn(&Fill) -> Option<&String>| {
+        let said = full.fills.iter().filter_map(message);
+        text::unique(said.filter(|said| !said.is_empty()).map(|said| text::clipped(said, LONGEST)))
+    };
+    let all = [
+        of(&|fill| fill.stopped.message.as_ref()),
+        of(&|fill| fill.reads.message.as_ref().filter(|_| fill.reads.is != Tried::NotAsked)),
+        of(&|fill| fill.goes_on.message.as_ref()),
+        of(&|fill| fill.deletes.message.as_ref()),
+        of(&|fill| fill.opens.message.as_ref()),
+        of(&|fill| fill.found.as_ref()),
+    ];
+    let told = HEADER.into_iter().zip(all).filter(|(_, said)| !said.is_empty());
+    let told = told.map(|(column, said)| format!("{column}: {}", text::joined(said, " | ")));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { Vec::new() } else { vec![note(label, text::joined(told, "; "))] }
+}
+
+/// Each with how often it occurs, where they differ.
+fn counted(all: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = all.collect();
+    let times = |one: &String| all.iter().filter(|other| *other == one).count();
+    match &text::unique(all.iter())[..] {
+        [one] => (*one).clone(),
+        several => text::joined(several.iter().map(|one| format!("{} {one}", times(one))), ", "),
+    }
+}
+
+/// ` (0.8 to 2.0 ms)`, the shortest and the longest.
+fn between(all: impl Iterator<Item = f64>) -> String {
+    let mut all: Vec<f64> = all.collect();
+    all.sort_by(f64::total_cmp);
+    match (all.first().copied().map(time), all.last().copied().map(time)) {
+        (Some(least), Some(most)) if least == most => format!(" ({least})"),
+        (Some(least), Some(most)) => format!(" ({least} to {most})"),
+        _ => String::new(),
+    }
+}
+
+/// In ms, or in s from one on.
+fn time(ms: f64) -> String {
+    match ms {
+        ..10.0 => format!("{ms:.1} ms"),
+        ..1000.0 => format!("{ms:.0} ms"),
+        _ => format!("{:.1} s", ms / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests;
