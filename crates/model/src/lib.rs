@@ -1,6 +1,7 @@
 //! The words every part of embermark shares. Plain data, no I/O.
 
 pub mod answer;
+pub mod card;
 pub mod cell;
 pub mod choice;
 pub mod configuration;
@@ -18,6 +19,7 @@ pub mod scale;
 pub mod table;
 pub mod url;
 
+pub use card::Card;
 pub use cell::{CellId, Extent, Status};
 pub use configuration::{Configuration, Configurations};
 pub use durability::Durability;

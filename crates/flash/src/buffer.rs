@@ -1,0 +1,74 @@
+//! What a card holds in memory before it programs it: its write cache, or the page that is being filled.
+
+use std::collections::VecDeque;
+
+use crate::Translation;
+
+/// Units that were written and are in no page yet, the oldest first.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    order: VecDeque<u32>,
+    held: Vec<bool>,
+    count: usize,
+    most: usize,
+    page_units: usize,
+    page: Vec<u32>,
+}
+
+impl Buffer {
+    /// Of a card's user with so many units, with room for `cache_bytes`, and for a page at least.
+    pub fn new(card: &dyn Translation, units: u32, cache_bytes: u64) -> Self {
+        let page_units = (card.page_bytes() / card.unit_bytes()) as usize;
+        let most = ((cache_bytes / card.unit_bytes()) as usize).max(page_units);
+        Self {
+            order: VecDeque::new(),
+            held: vec![false; units as usize],
+            count: 0,
+            most,
+            page_units,
+            page: Vec::with_capacity(page_units),
+        }
+    }
+
+    /// Takes a unit that is written. What is held already is written over.
+    pub fn write(&mut self, unit: u32, card: &mut dyn Translation) {
+        let held = &mut self.held[unit as usize];
+        if std::mem::replace(held, true) {
+            return;
+        }
+        self.order.push_back(unit);
+        self.count += 1;
+        while self.count > self.most {
+            self.program(card);
+        }
+    }
+
+    /// Programs everything; a page that it does not fill is programmed all the same.
+    pub fn flush(&mut self, card: &mut dyn Translation) {
+        while self.count > 0 {
+            self.program(card);
+        }
+        card.pad();
+    }
+
+    /// Gives a unit up, here and on the card.
+    pub fn discard(&mut self, unit: u32, card: &mut dyn Translation) {
+        if std::mem::replace(&mut self.held[unit as usize], false) {
+            self.count -= 1;
+            self.order.retain(|held| *held != unit);
+        }
+        card.discard(unit);
+    }
+
+    /// Programs a page.
+    fn program(&mut self, card: &mut dyn Translation) {
+        let units = self.page_units.min(self.order.len());
+        self.page.extend(self.order.drain(..units));
+        for unit in &self.page {
+            self.held[*unit as usize] = false;
+        }
+        self.count -= self.page.len();
+        card.program(&self.page);
+        self.page.clear();
+    }
+}

@@ -1,0 +1,235 @@
+//! A card of one's own, from TOML.
+
+use bytesize::ByteSize;
+use embermark_model::card::{Card, Cleaning, Mapping, Spread};
+use embermark_model::choice::{self, UnknownName};
+use toml::{Table, Value};
+
+use crate::built_in::built_in;
+
+/// What is wrong with the description of a card.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardError {
+    /// It is no TOML.
+    #[error("it is no TOML: {0}")]
+    Toml(String),
+    /// A name that is none of those that may stand there.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// Something must be there and is not.
+    #[error("'{0}' is missing: give it, or with 'like' a built-in card that has the rest")]
+    Missing(&'static str),
+    /// A value is not what it is to be.
+    #[error("'{key}' is {given}: {wanted}")]
+    Value {
+        /// Whose value.
+        key: &'static str,
+        /// What it is.
+        given: String,
+        /// What it is to be.
+        wanted: String,
+    },
+}
+
+const KEYS: [&str; 12] = [
+    "like",
+    "kind",
+    "cleaning",
+    "map",
+    "open-units",
+    "capacity",
+    "page",
+    "erase-block",
+    "spare-percent",
+    "cycles",
+    "cache",
+    "filled-percent",
+];
+
+/// The largest table that a model keeps: units of a device and of what is spare.
+const MOST_PAGES: u64 = 1 << 28;
+
+/// Reads a card of that name from TOML.
+///
+/// # Errors
+/// When it is no TOML, has a key or a value that is unknown, or lacks one.
+pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| CardError::Toml(error.message().to_owned()))?;
+    if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(choice::unknown("key", unknown, KEYS).into());
+    }
+    let read = Reading(&table);
+    let like = read.word("like")?.map(built_in).transpose()?;
+    let like = like.as_ref();
+    let page_bytes = read.size("page", like.map(|card| card.page_bytes))?;
+    let card = Card {
+        name: name.to_owned(),
+        mapping: read.mapping(like, page_bytes)?,
+        capacity_bytes: read.size("capacity", like.map(|card| card.capacity_bytes))?,
+        page_bytes,
+        erase_block_bytes: read.size("erase-block", like.map(|card| card.erase_block_bytes))?,
+        spare_permille: read.spread("spare-percent", 10.0, like.map(|card| card.spare_permille))?,
+        cycles: read.spread("cycles", 1.0, like.map(|card| card.cycles))?,
+        cache_bytes: read.size("cache", Some(like.map_or(0, |card| card.cache_bytes)))?,
+        filled_permille: {
+            let usual = Spread::of(like.map_or(1_000, |card| card.filled_permille));
+            read.spread("filled-percent", 10.0, Some(usual))?.typical
+        },
+    };
+    check(&card)?;
+    Ok(card)
+}
+
+/// What sizes have to be to each other.
+fn check(card: &Card) -> Result<(), CardError> {
+    let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
+    let refused = |key, given: u64, wanted: &str| {
+        let given = format!("{given} bytes");
+        Err(CardError::Value { key, given, wanted: wanted.to_owned() })
+    };
+    if page_bytes < 512 || !page_bytes.is_power_of_two() {
+        return refused("page", page_bytes, "give a power of two from 512 on");
+    }
+    if erase_block_bytes < page_bytes || !erase_block_bytes.is_multiple_of(page_bytes) {
+        return refused("erase-block", erase_block_bytes, "give a whole number of pages");
+    }
+    if capacity_bytes < 16 * erase_block_bytes || capacity_bytes / page_bytes > MOST_PAGES {
+        return refused(
+            "capacity",
+            capacity_bytes,
+            "give 16 erase blocks or more, and 2^28 pages or less",
+        );
+    }
+    if let Mapping::PageMapped { map_bytes, .. } = card.mapping
+        && (map_bytes < 512 || !page_bytes.is_multiple_of(map_bytes))
+    {
+        return refused("map", map_bytes, "give a part of a page, from 512 bytes on, or the page");
+    }
+    let value = |key, given: u32, wanted: &str| {
+        Err(CardError::Value { key, given: given.to_string(), wanted: wanted.to_owned() })
+    };
+    if card.cycles.low == 0 {
+        return value("cycles", 0, "give 1 or more");
+    }
+    if let Mapping::LogBlocks { open_units } = card.mapping
+        && (open_units.low == 0 || open_units.high > 1_000)
+    {
+        return value("open-units", open_units.high, "give 1 to 1000");
+    }
+    if card.filled_permille > 1_000 {
+        return value("filled-percent", card.filled_permille / 10, "give 0 to 100");
+    }
+    Ok(())
+}
+
+/// A table whose values are read by their keys.
+struct Reading<'a>(&'a Table);
+
+impl Reading<'_> {
+    fn wrong<T>(key: &'static str, given: &Value, wanted: &str) -> Result<T, CardError> {
+        Err(CardError::Value { key, given: given.to_string(), wanted: wanted.to_owned() })
+    }
+
+    fn word(&self, key: &'static str) -> Result<Option<&str>, CardError> {
+        match self.0.get(key) {
+            None => Ok(None),
+            Some(Value::String(word)) => Ok(Some(word)),
+            Some(other) => Self::wrong(key, other, "write a name in quotes"),
+        }
+    }
+
+    fn size(&self, key: &'static str, usual: Option<u64>) -> Result<u64, CardError> {
+        let wanted = "write bytes, or a size such as \"16 KiB\" or \"32 GB\"";
+        match self.0.get(key) {
+            None => usual.ok_or(CardError::Missing(key)),
+            Some(given @ Value::Integer(bytes)) => {
+                u64::try_from(*bytes).or_else(|_| Self::wrong(key, given, wanted))
+            }
+            Some(given @ Value::String(text)) => match text.parse::<ByteSize>() {
+                Ok(ByteSize(bytes)) => Ok(bytes),
+                Err(_) => Self::wrong(key, given, wanted),
+            },
+            Some(given) => Self::wrong(key, given, wanted),
+        }
+    }
+
+    /// One number, or three: the end at which a card lasts the shortest, what is likely, and the other
+    /// end. Each times `times`.
+    fn spread(
+        &self,
+        key: &'static str,
+        times: f64,
+        usual: Option<Spread>,
+    ) -> Result<Spread, CardError> {
+        let Some(given) = self.0.get(key) else { return usual.ok_or(CardError::Missing(key)) };
+        let wanted = "give a number, or three as [low, typical, high]";
+        let number = |value: &Value| {
+            let number = match value {
+                Value::Integer(number) => *number as f64,
+                Value::Float(number) => *number,
+                _ => return None,
+            };
+            let scaled = (number * times).round();
+            (0.0..=f64::from(u32::MAX)).contains(&scaled).then_some(scaled as u32)
+        };
+        let spread = match given {
+            Value::Array(all) => {
+                match all.iter().map(number).collect::<Option<Vec<u32>>>().as_deref() {
+                    Some([low, typical, high]) if low <= typical && typical <= high => {
+                        Some(Spread { low: *low, typical: *typical, high: *high })
+                    }
+                    _ => None,
+                }
+            }
+            one => number(one).map(Spread::of),
+        };
+        spread.map_or_else(|| Self::wrong(key, given, wanted), Ok)
+    }
+
+    fn mapping(&self, like: Option<&Card>, page_bytes: u64) -> Result<Mapping, CardError> {
+        const KINDS: [&str; 2] = ["page-mapped", "log-blocks"];
+        let usual = like.map(|card| match card.mapping {
+            Mapping::PageMapped { .. } => KINDS[0],
+            Mapping::LogBlocks { .. } => KINDS[1],
+        });
+        let kind = self.word("kind")?.or(usual).ok_or(CardError::Missing("kind"))?;
+        let foreign = |key: &'static str| match self.0.get(key) {
+            Some(given) => Self::wrong(key, given, &format!("a card of kind {kind} has none")),
+            None => Ok(()),
+        };
+        match kind {
+            "page-mapped" => {
+                foreign("open-units")?;
+                let (map, cleaning) = match like.map(|card| card.mapping) {
+                    Some(Mapping::PageMapped { map_bytes, cleaning }) => (map_bytes, cleaning),
+                    _ => (page_bytes, Cleaning::Greedy),
+                };
+                let cleaning = match self.word("cleaning")? {
+                    None => cleaning,
+                    Some("fifo") => Cleaning::Fifo,
+                    Some("greedy") => Cleaning::Greedy,
+                    Some(other) => {
+                        return Err(choice::unknown("cleaning", other, ["fifo", "greedy"]).into());
+                    }
+                };
+                let map_bytes = self.size("map", Some(map.min(page_bytes)))?;
+                Ok(Mapping::PageMapped { map_bytes, cleaning })
+            }
+            "log-blocks" => {
+                foreign("cleaning")?;
+                foreign("map")?;
+                let usual = match like.map(|card| card.mapping) {
+                    Some(Mapping::LogBlocks { open_units }) => Some(open_units),
+                    _ => None,
+                };
+                Ok(Mapping::LogBlocks { open_units: self.spread("open-units", 1.0, usual)? })
+            }
+            other => Err(choice::unknown("kind", other, KINDS).into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! A card with a place in its table for every page, or part of one: it writes to wherever there is room,
+//! and cleans blocks to get more.
+
+use std::collections::VecDeque;
+
+use embermark_model::card::Cleaning;
+
+use crate::victims::Victims;
+use crate::{Done, Translation};
+
+/// Nothing.
+const NONE: u32 = u32::MAX;
+
+/// Blocks beyond those of what is valid that cleaning cannot do without: the one that is being filled,
+/// and one that is free.
+pub(crate) const RESERVE: u32 = 2;
+
+/// The sizes of a page-mapped card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Bytes of a unit.
+    pub unit_bytes: u64,
+    /// Units of a page.
+    pub page_units: u32,
+    /// Units of a block.
+    pub block_units: u32,
+    /// Units that its user sees.
+    pub units: u32,
+    /// Blocks of its flash.
+    pub blocks: u32,
+}
+
+/// A page-mapped card. All that is written, by its user and by cleaning, goes one after the other into one
+/// open block. When that is full and no other one is free, the next block in the order of its policy is
+/// cleaned: its valid units are written again, and it is erased.
+#[derive(Clone, Debug)]
+pub struct PageMapped {
+    geometry: Geometry,
+    /// Where each unit is.
+    place: Vec<u32>,
+    /// Which unit is at each place.
+    holds: Vec<u32>,
+    /// Valid units of each block.
+    valid: Vec<u32>,
+    free: VecDeque<u32>,
+    victims: Victims,
+    open: u32,
+    /// The next place in the open block.
+    next: u32,
+    done: Done,
+}
+
+impl PageMapped {
+    /// An erased card. It has at least two blocks more than its user's units fill.
+    pub fn new(geometry: Geometry, cleaning: Cleaning) -> Self {
+        let Geometry { block_units, units, .. } = geometry;
+        let blocks = geometry.blocks.max(units.div_ceil(block_units) + RESERVE);
+        Self {
+            geometry: Geometry { blocks, ..geometry },
+            place: vec![NONE; units as usize],
+            holds: vec![NONE; blocks as usize * block_units as usize],
+            valid: vec![0; blocks as usize],
+            free: (1..blocks).collect(),
+            victims: Victims::new(cleaning, blocks, block_units),
+            open: 0,
+            next: 0,
+            done: Done::default(),
+        }
+    }
+
+    /// Writes the first units once, in their order, and counts nothing of it.
+    #[must_use]
+    pub fn filled(mut self, units: u32) -> Self {
+        for unit in 0..units.min(self.geometry.units) {
+            self.write(unit);
+        }
+        self.pad();
+        self.done = Done::default();
+        self
+    }
+
+    /// Gives a unit the next place.
+    fn write(&mut self, unit: u32) {
+        self.discard(unit);
+        self.make_room();
+        self.put(unit);
+    }
+
+    /// Takes another block where the open one is full, and cleans as long as that leaves none free.
+    fn make_room(&mut self) {
+        while self.next == self.geometry.block_units {
+            self.victims.add(self.open, self.valid[self.open as usize]);
+            // There is one: cleaning has left it.
+            let Some(free) = self.free.pop_front() else { unreachable!("a block is kept free") };
+            (self.open, self.next) = (free, 0);
+            if self.free.is_empty() {
+                self.clean();
+            }
+        }
+    }
+
+    /// Writes what is valid in a block to the open one, which is empty, and erases it.
+    fn clean(&mut self) {
+        let Some(victim) = self.victims.take() else { return };
+        let first = victim * self.geometry.block_units;
+        for at in first..first + self.geometry.block_units {
+            let unit = std::mem::replace(&mut self.holds[at as usize], NONE);
+            if unit != NONE {
+                self.put(unit);
+            }
+        }
+        self.valid[victim as usize] = 0;
+        self.done.erases += 1;
+        self.free.push_back(victim);
+    }
+
+    fn put(&mut self, unit: u32) {
+        if self.next.is_multiple_of(self.geometry.page_units) {
+            self.done.pages += 1;
+        }
+        let at = self.open * self.geometry.block_units + self.next;
+        self.holds[at as usize] = unit;
+        self.place[unit as usize] = at;
+        self.valid[self.open as usize] += 1;
+        self.next += 1;
+    }
+}
+
+impl Translation for PageMapped {
+    fn unit_bytes(&self) -> u64 {
+        self.geometry.unit_bytes
+    }
+
+    fn page_bytes(&self) -> u64 {
+        self.geometry.unit_bytes * u64::from(self.geometry.page_units)
+    }
+
+    fn program(&mut self, units: &[u32]) {
+        for unit in units {
+            self.write(*unit);
+        }
+    }
+
+    fn pad(&mut self) {
+        self.next = self.next.next_multiple_of(self.geometry.page_units);
+    }
+
+    fn discard(&mut self, unit: u32) {
+        let at = std::mem::replace(&mut self.place[unit as usize], NONE);
+        if at == NONE {
+            return;
+        }
+        self.holds[at as usize] = NONE;
+        let block = at / self.geometry.block_units;
+        let valid = &mut self.valid[block as usize];
+        *valid -= 1;
+        self.victims.lost_one(block, *valid);
+    }
+
+    fn done(&self) -> Done {
+        self.done
+    }
+
+    fn round_pages(&self) -> u64 {
+        let Geometry { blocks, block_units, page_units, units, .. } = self.geometry;
+        let pages = |units: u64| units / u64::from(page_units);
+        let all = u64::from(blocks) * u64::from(block_units);
+        match self.victims {
+            // Every block is cleaned once.
+            Victims::Fifo(_) => pages(all),
+            // What is spare is written over once.
+            Victims::Greedy(_) => pages(all - u64::from(units)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

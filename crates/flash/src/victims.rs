@@ -1,0 +1,119 @@
+//! Which block is cleaned next.
+
+use std::collections::VecDeque;
+
+use embermark_model::card::Cleaning;
+
+/// No block.
+const NONE: u32 = u32::MAX;
+
+/// Blocks that are full, in the order in which they are cleaned.
+#[derive(Clone, Debug)]
+pub(crate) enum Victims {
+    /// As they became full.
+    Fifo(VecDeque<u32>),
+    /// By how many valid units they hold.
+    Greedy(ByValid),
+}
+
+impl Victims {
+    /// None yet, of so many blocks of so many units.
+    pub fn new(cleaning: Cleaning, blocks: u32, units: u32) -> Self {
+        match cleaning {
+            Cleaning::Fifo => Self::Fifo(VecDeque::new()),
+            Cleaning::Greedy => Self::Greedy(ByValid::new(blocks, units)),
+        }
+    }
+
+    /// A block has become full.
+    pub fn add(&mut self, block: u32, valid: u32) {
+        match self {
+            Self::Fifo(all) => all.push_back(block),
+            Self::Greedy(all) => all.add(block, valid),
+        }
+    }
+
+    /// A unit of a block is no longer valid: `valid` are left. Of a block that is not full nothing is
+    /// known here.
+    pub fn lost_one(&mut self, block: u32, valid: u32) {
+        if let Self::Greedy(all) = self
+            && all.has(block)
+        {
+            all.remove(block, valid + 1);
+            all.add(block, valid);
+        }
+    }
+
+    /// Takes the next one out.
+    pub fn take(&mut self) -> Option<u32> {
+        match self {
+            Self::Fifo(all) => all.pop_front(),
+            Self::Greedy(all) => all.take(),
+        }
+    }
+}
+
+/// Blocks in a list for each number of valid units, so that the one with the fewest is found at once.
+#[derive(Clone, Debug)]
+pub(crate) struct ByValid {
+    first: Vec<u32>,
+    next: Vec<u32>,
+    before: Vec<u32>,
+    known: Vec<bool>,
+    /// No list before this one has any.
+    least: usize,
+}
+
+impl ByValid {
+    fn new(blocks: u32, units: u32) -> Self {
+        let blocks = blocks as usize;
+        Self {
+            first: vec![NONE; units as usize + 1],
+            next: vec![NONE; blocks],
+            before: vec![NONE; blocks],
+            known: vec![false; blocks],
+            least: 0,
+        }
+    }
+
+    fn has(&self, block: u32) -> bool {
+        self.known[block as usize]
+    }
+
+    fn add(&mut self, block: u32, valid: u32) {
+        let (at, valid) = (block as usize, valid as usize);
+        let first = self.first[valid];
+        (self.next[at], self.before[at], self.known[at]) = (first, NONE, true);
+        if first != NONE {
+            self.before[first as usize] = block;
+        }
+        self.first[valid] = block;
+        self.least = self.least.min(valid);
+    }
+
+    fn remove(&mut self, block: u32, valid: u32) {
+        let at = block as usize;
+        let (before, next) = (self.before[at], self.next[at]);
+        match before {
+            NONE => self.first[valid as usize] = next,
+            before => self.next[before as usize] = next,
+        }
+        if next != NONE {
+            self.before[next as usize] = before;
+        }
+        self.known[at] = false;
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        while let Some(first) = self.first.get(self.least) {
+            if *first != NONE {
+                let block = *first;
+                self.remove(block, self.least as u32);
+                return Some(block);
+            }
+            self.least += 1;
+        }
+        self.least = 0;
+        None
+    }
+}
