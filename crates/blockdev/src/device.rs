@@ -14,7 +14,7 @@ use nix::mount::{MntFlags, umount2};
 use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
-use crate::recorder::{FILE, Recorded, Recorder, lock};
+use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
 use crate::server::Server;
 
 /// How long a file system may be in use after its last user has gone.
@@ -72,15 +72,13 @@ impl DeviceError {
     }
 }
 
-/// A file system, mounted on a device that is recorded. Dropping it unmounts it.
+/// A file system, mounted on a device that is recorded, its content in memory. Dropping it unmounts it.
 #[derive(Debug)]
 pub struct Device {
     /// The folder at which the file system is mounted.
     pub at: PathBuf,
-    fuse: PathBuf,
     recorded: Arc<Mutex<Recorded>>,
-    server: Option<Server>,
-    mounted: bool,
+    mounted: Mounted,
 }
 
 impl Device {
@@ -94,20 +92,12 @@ impl Device {
         content: Image,
         file_system: FileSystem,
     ) -> Result<Self, DeviceError> {
-        let (fuse, at) = (folder.join("device"), folder.join("files"));
-        for path in [&fuse, &at] {
-            fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
-        }
         let log = Log { base: content.clone(), records: Vec::new(), times: Vec::new() };
         let recorded =
             Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
-        let recorder = Recorder { recorded: Arc::clone(&recorded) };
-        let server = Server::mount(recorder, fuse.clone())
-            .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
-        let mut this = Self { at, fuse, recorded, server: Some(server), mounted: false };
-        file_system.mount(&this.fuse.join(FILE), &this.at)?;
-        this.mounted = true;
-        Ok(this)
+        let medium = InMemory(Arc::clone(&recorded));
+        let mounted = Mounted::mount(folder, move || Ok(medium), file_system)?;
+        Ok(Self { at: mounted.at.clone(), recorded, mounted })
     }
 
     /// How many records have reached the device: the place of this moment in its log.
@@ -125,11 +115,42 @@ impl Device {
     /// # Errors
     /// When it is in use still.
     pub fn unmount(mut self) -> Result<Log, DeviceError> {
-        self.take_down()?;
+        self.mounted.take_down()?;
         Ok(lock(&self.recorded).log.clone())
     }
+}
 
-    fn take_down(&mut self) -> Result<(), DeviceError> {
+/// A file system that is mounted from the file of a medium. Dropping it unmounts it.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    /// Where.
+    pub at: PathBuf,
+    fuse: PathBuf,
+    server: Option<Server>,
+    mounted: bool,
+}
+
+impl Mounted {
+    /// Mounts a medium below `folder`, which is made.
+    pub fn mount<M: Medium>(
+        folder: &Path,
+        medium: impl FnOnce() -> io::Result<M> + Send + 'static,
+        file_system: FileSystem,
+    ) -> Result<Self, DeviceError> {
+        let (fuse, at) = (folder.join("device"), folder.join("files"));
+        for path in [&fuse, &at] {
+            fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
+        }
+        let server = Server::mount(medium, fuse.clone())
+            .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
+        let mut this = Self { at, fuse, server: Some(server), mounted: false };
+        file_system.mount(&this.fuse.join(FILE), &this.at)?;
+        this.mounted = true;
+        Ok(this)
+    }
+
+    /// Unmounts it.
+    pub fn take_down(&mut self) -> Result<(), DeviceError> {
         if self.mounted {
             unmount(&self.at)
                 .map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
@@ -148,7 +169,7 @@ impl Device {
     }
 }
 
-impl Drop for Device {
+impl Drop for Mounted {
     fn drop(&mut self) {
         if self.take_down().is_err() {
             // Whoever still uses it gets errors from now on; the mount is gone with its last user.

@@ -11,6 +11,9 @@
 //!
 //! A [`Disk`] is a file system of a fixed size that is mounted as it is, to be filled.
 //!
+//! A [`TracedDevice`] keeps its content in a file and of what reaches it only when, where and how much:
+//! its [`Trace`] is what a model of a flash card wants to know of hours of work.
+//!
 //! What is promised by a device, and so what is true in each state: what was written before a flush
 //! began is there once the flush has ended; of what was written since, any part may be there, in any
 //! order, down to single sectors.
@@ -26,6 +29,8 @@ mod namespace;
 mod recorder;
 mod server;
 mod states;
+mod trace;
+mod traced;
 
 pub use device::{Device, DeviceError};
 pub use disk::Disk;
@@ -35,3 +40,5 @@ pub use lies::Erased;
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;
 pub use states::{Cut, SECTOR, State, Torn};
+pub use trace::{Access, AccessKind, Trace};
+pub use traced::TracedDevice;

@@ -1,6 +1,7 @@
-//! The FUSE file system of one file, whose writes and flushes are recorded.
+//! The FUSE file system of one file: a medium that sees what reaches it.
 
 use std::ffi::OsStr;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -29,31 +30,78 @@ pub(crate) struct Recorded {
     pub begun: Instant,
 }
 
-/// The file system. What it records is shared with who mounted it.
-pub(crate) struct Recorder {
-    pub recorded: Arc<Mutex<Recorded>>,
+/// What the file holds, and who sees what reaches it.
+pub(crate) trait Medium: Send + Sync + 'static {
+    /// Bytes of the file.
+    fn bytes(&self) -> u64;
+
+    /// Reads from a place on, where it has as many bytes.
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Bytes reach it.
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
+
+    /// A range is given up, and is 0 from then on.
+    fn discard(&self, offset: u64, length: u64) -> io::Result<()>;
+
+    /// What reached it is to be kept.
+    fn flush(&self);
 }
 
-/// Locks what is recorded: it is whole even where a thread died that held it, since each change of it
-/// is one call.
-pub(crate) fn lock(recorded: &Mutex<Recorded>) -> MutexGuard<'_, Recorded> {
-    recorded.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// The file system of a medium.
+pub(crate) struct Recorder<M>(pub M);
 
-impl Recorder {
+/// A medium in memory that records everything, shared with who mounted it.
+#[derive(Clone, Debug)]
+pub(crate) struct InMemory(pub Arc<Mutex<Recorded>>);
+
+impl InMemory {
     /// Records what reaches the device and does it.
     fn take(&self, record: Record) {
-        let mut recorded = lock(&self.recorded);
+        let mut recorded = lock(&self.0);
         record.apply(&mut recorded.image);
         let time = recorded.begun.elapsed();
         recorded.log.records.push(record);
         recorded.log.times.push(time);
     }
+}
 
+impl Medium for InMemory {
+    fn bytes(&self) -> u64 {
+        lock(&self.0).image.bytes()
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        lock(&self.0).image.read(offset, into);
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.take(Record::Write { offset, data: data.into() });
+        Ok(())
+    }
+
+    fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.take(Record::Discard { offset, length });
+        Ok(())
+    }
+
+    fn flush(&self) {
+        self.take(Record::Flush);
+    }
+}
+
+/// Locks what is recorded: it is whole even where a thread died that held it, since each change of it
+/// is one call.
+pub(crate) fn lock<T>(recorded: &Mutex<T>) -> MutexGuard<'_, T> {
+    recorded.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<M: Medium> Recorder<M> {
     fn attributes(&self, node: INodeNo) -> Option<FileAttr> {
         let (kind, perm, size) = match node {
             ROOT => (FileType::Directory, 0o700, 0),
-            IMAGE => (FileType::RegularFile, 0o600, lock(&self.recorded).image.bytes()),
+            IMAGE => (FileType::RegularFile, 0o600, self.0.bytes()),
             _ => return None,
         };
         Some(FileAttr {
@@ -76,7 +124,7 @@ impl Recorder {
     }
 }
 
-impl Filesystem for Recorder {
+impl<M: Medium> Filesystem for Recorder<M> {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let found = (parent == ROOT && name == FILE).then(|| self.attributes(IMAGE)).flatten();
         match found {
@@ -103,11 +151,12 @@ impl Filesystem for Recorder {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let recorded = lock(&self.recorded);
-        let left = recorded.image.bytes().saturating_sub(offset);
+        let left = self.0.bytes().saturating_sub(offset);
         let mut data = vec![0; u64::from(size).min(left) as usize];
-        recorded.image.read(offset, &mut data);
-        reply.data(&data);
+        match self.0.read(offset, &mut data) {
+            Ok(()) => reply.data(&data),
+            Err(error) => reply.error(error.into()),
+        }
     }
 
     fn write(
@@ -122,8 +171,10 @@ impl Filesystem for Recorder {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.take(Record::Write { offset, data: data.into() });
-        reply.written(data.len() as u32);
+        match self.0.write(offset, data) {
+            Ok(()) => reply.written(data.len() as u32),
+            Err(error) => reply.error(error.into()),
+        }
     }
 
     fn fallocate(
@@ -140,16 +191,16 @@ impl Filesystem for Recorder {
         let flags = Flags::from_bits_truncate(mode);
         // What a discard and a write of zeros are for a loop device.
         match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
-            true => {
-                self.take(Record::Discard { offset, length });
-                reply.ok();
-            }
+            true => match self.0.discard(offset, length) {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(error.into()),
+            },
             false => reply.error(Errno::EOPNOTSUPP),
         }
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.take(Record::Flush);
+        self.0.flush();
         reply.ok();
     }
 

@@ -20,7 +20,7 @@ use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::unistd::dup2_raw;
 
 use crate::namespace;
-use crate::recorder::Recorder;
+use crate::recorder::{Medium, Recorder};
 
 /// The number of the call in linux/prctl.h.
 const PR_SET_IO_FLUSHER: libc::c_int = 57;
@@ -36,12 +36,16 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Mounts the file system of a recorder.
-    pub(crate) fn mount(recorder: Recorder, at: PathBuf) -> io::Result<Self> {
+    /// Mounts the file system of a medium, which is made by the thread that serves it: what it opens is
+    /// open there and nowhere else.
+    pub(crate) fn mount<M: Medium>(
+        medium: impl FnOnce() -> io::Result<M> + Send + 'static,
+        at: PathBuf,
+    ) -> io::Result<Self> {
         let (mounted, mounts) = channel();
         let (end, ends) = channel::<()>();
         let thread = thread::spawn(move || {
-            let session = serve(recorder, &at);
+            let session = serve(medium, &at);
             let session = match session {
                 Ok(session) => session,
                 // Who waits for it is told.
@@ -70,8 +74,12 @@ impl Server {
 }
 
 /// Mounts where this thread is, and serves from outside.
-fn serve(recorder: Recorder, at: &Path) -> io::Result<BackgroundSession> {
+fn serve<M: Medium>(
+    medium: impl FnOnce() -> io::Result<M>,
+    at: &Path,
+) -> io::Result<BackgroundSession> {
     let outside = own_descriptors()?;
+    let recorder = Recorder(medium()?);
     serve_a_block_device()?;
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];

@@ -1,0 +1,154 @@
+//! What reached a device: when, where and how much, and not what.
+
+use crate::log::Counted;
+
+/// Accesses of which a trace keeps note at most: 24 bytes each, 400 MB.
+const MOST: usize = 1 << 24;
+
+/// Accesses that are kept together, so that a trace that grows is never copied.
+const CHUNK: usize = 1 << 14;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Bytes are written.
+    Write,
+    /// A range is given up.
+    Discard,
+    /// What was written is to be kept.
+    Flush,
+}
+
+/// One thing that reached a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// When, in ns of the monotonic clock (`CLOCK_MONOTONIC`), which all processes share.
+    pub ns: u64,
+    /// What.
+    pub kind: AccessKind,
+    /// Where, in bytes from the device's begin.
+    pub offset: u64,
+    /// How many bytes.
+    pub length: u64,
+}
+
+/// An access in 24 bytes: the kind is in the two lowest bits of the last.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    ns: u64,
+    offset: u64,
+    length_and_kind: u64,
+}
+
+impl From<Access> for Packed {
+    fn from(Access { ns, kind, offset, length }: Access) -> Self {
+        Self { ns, offset, length_and_kind: length << 2 | kind as u64 }
+    }
+}
+
+impl From<Packed> for Access {
+    fn from(Packed { ns, offset, length_and_kind }: Packed) -> Self {
+        let kind = match length_and_kind & 3 {
+            0 => AccessKind::Write,
+            1 => AccessKind::Discard,
+            _ => AccessKind::Flush,
+        };
+        Self { ns, kind, offset, length: length_and_kind >> 2 }
+    }
+}
+
+/// What reached a device, in order.
+#[derive(Debug, Default)]
+pub struct Trace {
+    chunks: Vec<Vec<Packed>>,
+    /// Bytes of the device.
+    pub device_bytes: u64,
+    /// How many accesses were left out after the last one that is kept.
+    pub left_out: u64,
+}
+
+impl Trace {
+    /// Nothing yet, of a device of so many bytes.
+    pub(crate) fn of(device_bytes: u64) -> Self {
+        Self { device_bytes, ..Self::default() }
+    }
+
+    /// The accesses.
+    pub fn iter(&self) -> impl Iterator<Item = Access> + Clone {
+        self.chunks.iter().flatten().map(|packed| Access::from(*packed))
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum()
+    }
+
+    /// Whether nothing has reached the device.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// What those of a time amount to, its first and its last moment included.
+    pub fn counted(&self, began: u64, ended: u64) -> Counted {
+        let mut counted = Counted::default();
+        for access in self.iter().filter(|access| (began..=ended).contains(&access.ns)) {
+            match access.kind {
+                AccessKind::Write => {
+                    counted.writes += 1;
+                    counted.bytes += access.length;
+                }
+                AccessKind::Discard => counted.discards += 1,
+                AccessKind::Flush => counted.flushes += 1,
+            }
+        }
+        counted
+    }
+
+    /// Adds one.
+    pub(crate) fn add(&mut self, access: Access) {
+        if self.chunks.len() * CHUNK >= MOST + CHUNK || self.left_out > 0 {
+            self.left_out += 1;
+            return;
+        }
+        match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => chunk.push(access.into()),
+            None => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(access.into());
+                self.chunks.push(chunk);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_come_back_as_they_were_and_are_counted_by_their_time() {
+        let mut trace = Trace::default();
+        let kinds = [AccessKind::Write, AccessKind::Discard, AccessKind::Flush];
+        let all = (0..100_000_u64).map(|ns| {
+            let kind = kinds[(ns % 3) as usize];
+            let length = if kind == AccessKind::Flush { 0 } else { ns << 9 };
+            Access { ns, kind, offset: ns << 12, length }
+        });
+        all.clone().for_each(|access| trace.add(access));
+        assert!(trace.iter().eq(all));
+        assert_eq!((trace.len(), trace.left_out), (100_000, 0));
+        let expected = Counted { writes: 2, bytes: (3 + 6) << 9, flushes: 1, discards: 1 };
+        assert_eq!(trace.counted(3, 6), expected);
+        assert_eq!(size_of::<Packed>(), 24);
+    }
+
+    #[test]
+    fn a_trace_is_bounded_and_says_what_it_lacks() {
+        let mut trace = Trace::default();
+        let flush = Access { ns: 1, kind: AccessKind::Flush, offset: 0, length: 0 };
+        (0..MOST + CHUNK + 5).for_each(|_| trace.add(flush));
+        assert!(trace.len() >= MOST && trace.len() <= MOST + CHUNK);
+        assert_eq!(trace.len() + trace.left_out as usize, MOST + CHUNK + 5);
+        assert!(trace.left_out > 0);
+    }
+}

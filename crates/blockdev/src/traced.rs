@@ -1,0 +1,102 @@
+//! A file system on a device whose content is a file, and of which a trace is kept.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
+
+use crate::device::{DeviceError, Mounted};
+use crate::file_system::FileSystem;
+use crate::recorder::{Medium, lock};
+use crate::trace::{Access, AccessKind, Trace};
+
+/// A file system, mounted on a device whose content is a file; of what reaches it a [`Trace`] is kept.
+/// Dropping it unmounts it.
+///
+/// Nothing is promised of what the file holds after a power cut: a flush is noted, and not done.
+#[derive(Debug)]
+pub struct TracedDevice {
+    /// The folder at which the file system is mounted.
+    pub at: PathBuf,
+    trace: Arc<Mutex<Trace>>,
+    mounted: Mounted,
+}
+
+impl TracedDevice {
+    /// Mounts the file system that the file `image` holds, below `folder`, which is made.
+    ///
+    /// # Errors
+    /// When FUSE or the loop device cannot be had, or the file system not be mounted.
+    pub fn mount(
+        folder: &Path,
+        image: &Path,
+        file_system: FileSystem,
+    ) -> Result<Self, DeviceError> {
+        let image = image.canonicalize().map_err(|e| DeviceError::io("find", image, e))?;
+        let bytes = image.metadata().map_err(|e| DeviceError::io("look at", &image, e))?.len();
+        let trace = Arc::new(Mutex::new(Trace::of(bytes)));
+        let noted = Arc::clone(&trace);
+        let medium = move || {
+            let file = OpenOptions::new().read(true).write(true).open(&image)?;
+            Ok(OnFile { file, bytes, trace: noted })
+        };
+        let mounted = Mounted::mount(folder, medium, file_system)?;
+        Ok(Self { at: mounted.at.clone(), trace, mounted })
+    }
+
+    /// Unmounts it, and returns what has reached it, what unmounting brought there included.
+    ///
+    /// # Errors
+    /// When it is in use still.
+    pub fn unmount(mut self) -> Result<Trace, DeviceError> {
+        self.mounted.take_down()?;
+        Ok(std::mem::take(&mut *lock(&self.trace)))
+    }
+}
+
+/// A file, whose descriptor is the serving thread's.
+struct OnFile {
+    file: File,
+    bytes: u64,
+    trace: Arc<Mutex<Trace>>,
+}
+
+impl OnFile {
+    fn note(&self, kind: AccessKind, offset: u64, length: u64) {
+        let mut trace = lock(&self.trace);
+        // Read where nobody comes between: accesses are in the order of their times.
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds());
+        trace.add(Access { ns: now.unsigned_abs(), kind, offset, length });
+    }
+}
+
+impl Medium for OnFile {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(into, offset)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.note(AccessKind::Write, offset, data.len() as u64);
+        self.file.write_all_at(data, offset)
+    }
+
+    fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.note(AccessKind::Discard, offset, length);
+        let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        fallocate(&self.file, hole, offset.cast_signed(), length.cast_signed())?;
+        Ok(())
+    }
+
+    fn flush(&self) {
+        self.note(AccessKind::Flush, 0, 0);
+    }
+}
