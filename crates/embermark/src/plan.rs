@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 
+mod cards;
 mod configurations;
 mod engine_libraries;
 mod files;
@@ -161,6 +162,12 @@ pub struct PlanArgs {
     #[arg(long)]
     pub cold: bool,
 
+    /// Flash cards to model, each a name (sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb) or a file of one's
+    /// own (FILE.toml, docs/flash.md): what each would have programmed into its flash for what a cell's
+    /// work brings to a disk, recorded in the trials after the timed ones. Needs root and FUSE
+    #[arg(long, value_delimiter = ',', value_name = "CARD,…")]
+    pub card: Vec<String>,
+
     /// Seed of synthetic rows, operation sequences and trial order [default: 42]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -304,6 +311,7 @@ impl PlanArgs {
             memory_limits: memory_limits(&self.memory_limit, self.memory.as_deref())?,
             disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
+            cards: cards::cards(&self.card)?,
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };

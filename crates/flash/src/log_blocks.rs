@@ -6,6 +6,10 @@
 
 use crate::{Done, Translation};
 
+/// How often the log blocks are filled in a round: merges come in whole blocks, of which there have to be
+/// many for a mean.
+const FILLED: u64 = 64;
+
 /// A card with log blocks.
 #[derive(Clone, Debug)]
 pub struct LogBlocks {
@@ -112,7 +116,7 @@ impl Translation for LogBlocks {
     }
 
     fn round_pages(&self) -> u64 {
-        self.most_open as u64 * u64::from(self.block_pages)
+        FILLED * self.most_open as u64 * u64::from(self.block_pages)
     }
 }
 

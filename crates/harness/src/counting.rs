@@ -41,6 +41,7 @@ impl Run<'_> {
             self.not_counted(format!("bytes that reach the disk were not counted: {why}"))?;
         }
         let isolation = isolation.ok();
+        let records = self.records(isolation.as_ref())?;
         for (number, cell) in (before + 1..).zip(cells) {
             // A phase that lasts by the clock loads nothing twice: its own trials have the size.
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
@@ -50,7 +51,7 @@ impl Run<'_> {
             let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
-            let trial = match self.count_cell(cell, load, isolation.as_ref()) {
+            let trial = match self.count_cell(cell, load, isolation.as_ref(), records) {
                 Ok(Some(trial)) => trial,
                 Ok(None) => return Ok(false),
                 // Its timed trials stand.
@@ -82,18 +83,21 @@ impl Run<'_> {
         PlannedCell { id, phases, .. }: &PlannedCell,
         load: Option<&[String]>,
         isolation: Option<&Isolation>,
+        records: bool,
     ) -> Result<Option<Trial>, HarnessError> {
         let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
-        let mut once = |phases: &[String], name: &str| {
+        let mut once = |phases: &[String], name: &str, purpose| {
             let name = format!("{}-{name}", id.slug());
-            self.trial(id, phases, &rows, &name, Purpose::Counting(isolation))
+            self.trial(id, phases, &rows, &name, purpose)
         };
-        let Some(load) = load else { return once(phases, "counting") };
-        let Some(sized) = once(load, "size")? else { return Ok(None) };
+        let plain = Purpose::Counting(isolation);
+        let every = isolation.filter(|_| records).map_or(plain, Purpose::Recording);
+        let Some(load) = load else { return once(phases, "counting", every) };
+        let Some(sized) = once(load, "size", plain)? else { return Ok(None) };
         if isolation.is_none() || !sized.status.has_figures() {
             return Ok(Some(sized));
         }
-        let counted = once(phases, "counting")?;
+        let counted = once(phases, "counting", every)?;
         Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
     }
 }

@@ -7,14 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use embermark_blockdev::{FileSystem, Trace, TracedDevice, own_mounts};
 use embermark_model::result::DeviceIo;
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
 use crate::machine::{self, System};
-use crate::{HarnessError, disk};
+use crate::{HarnessError, clock, disk};
 
 /// Bytes of an image at least. It is sparse: what is not written takes no room.
 const LEAST: u64 = 1 << 30;
@@ -44,26 +43,30 @@ impl Isolation {
                         to have them counted"
                 .to_owned());
         }
-        unshare(CloneFlags::CLONE_NEWNS)
-            .and_then(|()| {
-                let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-                mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
-            })
-            .map_err(|errno| format!("the system gives no mounts of one's own: {errno}"))?;
+        own_mounts().map_err(|error| error.to_string())?;
         let free = disk::free_bytes(data).unwrap_or(u64::MAX);
         let this = Self { bytes: LEAST.max(needed.saturating_mul(2)).min(free).max(TRY) };
-        Disk::create(&data.join("try"), TRY).and_then(Disk::remove)?;
+        Disk::create(&data.join("try"), TRY, false).and_then(Disk::remove)?;
         Ok(this)
     }
 
-    /// A disk for a trial, its image and mount point beside `site`.
-    pub fn disk(&self, site: &Path) -> Result<Disk, HarnessError> {
-        self.disk_of(site, self.bytes)
+    /// Tries out in `data` whether what reaches a disk can be recorded.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn try_recording(&self, data: &Path) -> Result<(), String> {
+        Disk::create(&data.join("try"), TRY, true).and_then(Disk::remove).map(drop)
     }
 
-    /// The same of a size.
+    /// A disk for a trial, its image and mount point beside `site`; what reaches it is `recorded`, or
+    /// counted alone.
+    pub fn disk(&self, site: &Path, recorded: bool) -> Result<Disk, HarnessError> {
+        Disk::create(site, self.bytes, recorded).map_err(HarnessError::Isolation)
+    }
+
+    /// A plain one of a size.
     pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk, HarnessError> {
-        Disk::create(site, bytes).map_err(HarnessError::Isolation)
+        Disk::create(site, bytes, false).map_err(HarnessError::Isolation)
     }
 }
 
@@ -71,17 +74,19 @@ impl Isolation {
 #[derive(Debug)]
 pub(crate) struct Disk {
     image: PathBuf,
+    /// The folder that it has; a plain one is mounted there, and a recorded one below it.
     at: PathBuf,
     mounted: bool,
+    recorded: Option<TracedDevice>,
     begun: Option<Before>,
 }
 
 impl Disk {
-    fn create(at: &Path, bytes: u64) -> Result<Self, String> {
+    fn create(at: &Path, bytes: u64, recorded: bool) -> Result<Self, String> {
         let image = at.with_extension("img");
         let at = at.to_owned();
         let failed = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
-        let mut this = Self { image, at, mounted: false, begun: None };
+        let mut this = Self { image, at, mounted: false, recorded: None, begun: None };
         let file = File::create(&this.image).map_err(|e| failed(&this.image, e))?;
         file.set_len(bytes).map_err(|e| failed(&this.image, e))?;
         fs::create_dir_all(&this.at).map_err(|e| failed(&this.at, e))?;
@@ -89,35 +94,48 @@ impl Disk {
         let mut mkfs = Command::new("mkfs.ext4");
         mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
         call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
-        let mut mount = Command::new("mount");
-        call(
-            mount.args(["-t", "ext4", "-o", "loop"]).arg(&this.image).arg(&this.at),
-            "apt install mount",
-        )?;
-        this.mounted = true;
+        if recorded {
+            let device = TracedDevice::mount(&this.at, &this.image, FileSystem::Ext4);
+            this.recorded = Some(device.map_err(|error| error.to_string())?);
+        } else {
+            let mut mount = Command::new("mount");
+            call(
+                mount.args(["-t", "ext4", "-o", "loop"]).arg(&this.image).arg(&this.at),
+                "apt install mount",
+            )?;
+            this.mounted = true;
+        }
         let site = this.site();
         fs::create_dir(&site).map_err(|e| failed(&site, e))?;
-        this.begun = Before::at(&this.at);
+        this.begun = Before::at(this.root());
         Ok(this)
+    }
+
+    /// Where its file system is.
+    fn root(&self) -> &Path {
+        self.recorded.as_ref().map_or(&self.at, |device| &device.at)
     }
 
     /// The directory for the database.
     pub fn site(&self) -> PathBuf {
-        self.at.join(SITE)
+        self.root().join(SITE)
     }
 
     /// What has reached the device since it was mounted, what the file system still held back
     /// included; `None` where it cannot be read.
     pub fn used(&self) -> Option<DeviceIo> {
-        self.begun.as_ref()?.since()
+        self.begun.as_ref()?.since().map(|since| since.io)
     }
 
-    /// Unmounts it and removes it.
-    pub fn remove(mut self) -> Result<(), String> {
-        self.unmount()
+    /// Unmounts it and removes it; what reached it, where that was recorded.
+    pub fn remove(mut self) -> Result<Option<Trace>, String> {
+        let recorded = self.recorded.take().map(TracedDevice::unmount);
+        let trace = recorded.transpose().map_err(|error| error.to_string())?;
+        self.unmount().map(|()| trace)
     }
 
     fn unmount(&mut self) -> Result<(), String> {
+        drop(self.recorded.take());
         if self.mounted {
             call(Command::new("umount").arg(&self.at), "apt install mount")?;
             self.mounted = false;
@@ -163,6 +181,16 @@ pub(crate) struct Before {
     at: PathBuf,
     counters: PathBuf,
     then: DeviceIo,
+    began_ns: Option<u64>,
+}
+
+/// What has reached a device since a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    /// How much.
+    pub io: DeviceIo,
+    /// That moment and this one, in ns of the monotonic clock.
+    pub between: Option<(u64, u64)>,
 }
 
 impl Before {
@@ -173,18 +201,20 @@ impl Before {
         let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
         let counters = System::here().path(counters);
         let then = synced(at, &counters)?;
-        Some(Self { at: at.to_owned(), counters, then })
+        Some(Self { at: at.to_owned(), counters, then, began_ns: clock::monotonic_ns() })
     }
 
     /// What has reached it since, what its file system held back included; `None` where it cannot
     /// be read.
-    pub fn since(&self) -> Option<DeviceIo> {
+    pub fn since(&self) -> Option<Since> {
         let now = synced(&self.at, &self.counters)?;
-        Some(DeviceIo {
+        let between = self.began_ns.zip(clock::monotonic_ns());
+        let io = DeviceIo {
             read_bytes: now.read_bytes.checked_sub(self.then.read_bytes)?,
             written_bytes: now.written_bytes.checked_sub(self.then.written_bytes)?,
             flushes: now.flushes.checked_sub(self.then.flushes)?,
-        })
+        };
+        Some(Since { io, between })
     }
 }
 

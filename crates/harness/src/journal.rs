@@ -48,6 +48,8 @@ pub struct Journal {
     pub explained: Vec<EndedTrial>,
     /// Why bytes that reach storage were not counted, when so.
     pub not_counted: Option<String>,
+    /// Why no card was modelled, when so.
+    pub not_modelled: Option<String>,
     /// The scales that were not begun, when there are such.
     pub not_begun: Option<NotBegun>,
     /// What measures energy, once that is known.
@@ -70,6 +72,7 @@ impl Journal {
             counted: Vec::new(),
             explained: Vec::new(),
             not_counted: None,
+            not_modelled: None,
             not_begun: None,
             energy: None,
             wear: None,
@@ -93,6 +96,7 @@ impl Journal {
             Line::Counted { counted } => self.counted.push(*counted),
             Line::Explained { explained } => self.explained.push(*explained),
             Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
+            Line::NotModelled { not_modelled } => self.not_modelled = Some(not_modelled),
             Line::NotBegun { not_begun } => self.not_begun = Some(not_begun),
             Line::Energy { energy } => self.energy = Some(energy),
             Line::Wear { wear } => self.wear = Some(wear),
@@ -162,6 +166,7 @@ pub(crate) enum Line {
     Counted { counted: Box<EndedTrial> },
     Explained { explained: Box<EndedTrial> },
     NotCounted { not_counted: String },
+    NotModelled { not_modelled: String },
     NotBegun { not_begun: NotBegun },
     Energy { energy: EnergyMeasurement },
     Wear { wear: Wear },
@@ -249,6 +254,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
             not_counted: journal.not_counted.clone(),
             energy: journal.energy.clone(),
             wear: journal.wear.clone(),
+            not_modelled: journal.not_modelled.clone(),
             ..head.manifest.clone()
         },
         plan: head.plan.clone(),

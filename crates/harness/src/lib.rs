@@ -38,6 +38,7 @@ mod engine_library;
 mod error;
 mod explaining;
 mod facts;
+mod flash;
 mod floor;
 mod heap;
 pub mod interrupt;

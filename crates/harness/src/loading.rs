@@ -10,7 +10,7 @@ use crate::clock;
 use crate::disk;
 use crate::isolation::Before;
 use crate::probes::Probes;
-use crate::protocol::Job;
+use crate::protocol::{Between, Job};
 
 /// Measures the loads of a trial beside their clock.
 pub(crate) struct Loads {
@@ -32,24 +32,30 @@ impl Loads {
     }
 
     /// After a run of a phase that did `ops` operations; `None` where it inserts no rows. After the
-    /// `last` one the engine runs its maintenance.
+    /// `last` one the engine runs its maintenance; the second is when that had its disk for itself.
     pub fn end(
         &self,
         bench: &mut dyn Bench,
         (phase, ops): (usize, u64),
         last: bool,
         probes: &Probes,
-    ) -> Result<Option<Loaded>> {
-        let Some(user_bytes) = bench.user_bytes(phase, ops) else { return Ok(None) };
+    ) -> Result<(Option<Loaded>, Option<Between>)> {
+        let Some(user_bytes) = bench.user_bytes(phase, ops) else { return Ok((None, None)) };
         let maintenance = match last && self.maintains {
             true => self.maintenance(bench, probes)?,
             false => None,
         };
-        Ok(Some(Loaded { user_bytes, device_io: None, maintenance }))
+        let (maintenance, between) = maintenance.unzip();
+        let loaded = Loaded { user_bytes, device_io: None, maintenance };
+        Ok((Some(loaded), between.flatten()))
     }
 
     /// `None` where the clock cannot be read.
-    fn maintenance(&self, bench: &mut dyn Bench, probes: &Probes) -> Result<Option<Maintenance>> {
+    fn maintenance(
+        &self,
+        bench: &mut dyn Bench,
+        probes: &Probes,
+    ) -> Result<Option<(Maintenance, Option<Between>)>> {
         let device = self.begin();
         let disk_before = disk::size_of(&self.site).ok();
         let before = probes.begin();
@@ -58,14 +64,16 @@ impl Loads {
         let ended = clock::monotonic_ns();
         let (engine, _) = probes.end(before);
         let disk_after = disk::size_of(&self.site).ok();
-        let device_io = device.and_then(|device| device.since());
+        let reached = device.and_then(|device| device.since());
         let elapsed = ended.zip(began).and_then(|(ended, began)| ended.checked_sub(began));
-        Ok(elapsed.map(|elapsed_ns| Maintenance {
+        let of_disk = reached.and_then(|reached| reached.between);
+        let maintenance = elapsed.map(|elapsed_ns| Maintenance {
             elapsed_ns,
             engine,
             disk_before,
             disk_after,
-            device_io,
-        }))
+            device_io: reached.map(|reached| reached.io),
+        });
+        Ok(maintenance.map(|maintenance| (maintenance, of_disk)))
     }
 }

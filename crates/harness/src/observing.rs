@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use embermark_engines::{Kind, Link, network};
-use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed, Resources, Timeline};
+use embermark_model::result::{DiskCurve, Latency, Observed, Resources, Timeline};
 use embermark_workloads::PhaseObserver;
 
 use crate::disk_curve::Sampler;
@@ -88,11 +88,11 @@ pub(crate) struct Watching<'a> {
     sampled: Option<Instant>,
     windowed: Option<Instant>,
     observed: Observed,
-    device_io: Option<DeviceIo>,
     /// Counters of energy, as they were when the window began, and what they counted in it.
     counters: &'a [Counter],
     energy: Option<Readings<'a>>,
     energy_window: Option<Window>,
+    to_device: Option<isolation::Since>,
 }
 
 /// Readings at the beginning of the window.
@@ -122,10 +122,10 @@ impl<'a> Watching<'a> {
                 remarks: traffic.remark().into_iter().collect(),
                 ..Observed::default()
             },
-            device_io: None,
             counters: &[],
             energy: None,
             energy_window: None,
+            to_device: None,
         }
     }
 
@@ -142,8 +142,8 @@ impl<'a> Watching<'a> {
 
     /// What reached the device from the beginning of the window until all that was written in it was
     /// there.
-    pub const fn device_io(&self) -> Option<DeviceIo> {
-        self.device_io
+    pub const fn to_device(&self) -> Option<isolation::Since> {
+        self.to_device
     }
 
     /// Samples the disk, where somebody does.
@@ -253,7 +253,7 @@ impl PhaseObserver for Watching<'_> {
         self.observed.disk_growth_bytes = allocated
             .zip(opened.allocated)
             .map(|(after, before)| after.cast_signed() - before.cast_signed());
-        self.device_io = opened.device.and_then(|device| device.since());
+        self.to_device = opened.device.and_then(|device| device.since());
     }
 
     fn count(&mut self, name: &'static str, count: u64) {

@@ -71,6 +71,9 @@ pub struct Job {
     pub energy_counters: Vec<Counter>,
 }
 
+/// When something began and ended, in ns of the monotonic clock.
+pub type Between = (u64, u64);
+
 /// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s
 /// (each announced by `Running`) and `PhaseEnded`, then `Finished`. `Failed` may come at any time
 /// and is the last.
@@ -102,7 +105,11 @@ pub enum Event {
         /// What it took.
         run: Box<Run>,
         /// When it began and ended, in ns of the monotonic clock.
-        between: Option<(u64, u64)>,
+        between: Option<Between>,
+        /// When its own disk was looked at before and after, where it has one.
+        on_disk: Option<Between>,
+        /// The same of the maintenance after it.
+        maintenance_on_disk: Option<Between>,
         /// The time that its energy is of, with what counters of energy counted in it.
         window: Option<Window>,
     },

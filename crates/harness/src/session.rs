@@ -18,7 +18,7 @@ use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
-use crate::{HarnessError, cells, engine_library, journal};
+use crate::{HarnessError, cells, engine_library, flash, journal};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -49,6 +49,8 @@ pub(crate) enum Purpose<'a> {
     Referee,
     /// To be counted, each phase once; on a disk of its own, where there is one.
     Counting(Option<&'a Isolation>),
+    /// The same on a disk of its own that is recorded, for cards to be modelled.
+    Recording(&'a Isolation),
     /// To be explained, each phase once, after a warm-up run where the plan has one.
     Explaining(Explain),
 }
@@ -68,7 +70,9 @@ impl Purpose<'_> {
                 max_run_time_ms: None,
                 ..plan.clone()
             },
-            Self::Counting(_) => Plan { runs: 1, warmup_runs: 0, ..plan.clone() },
+            Self::Counting(_) | Self::Recording(_) => {
+                Plan { runs: 1, warmup_runs: 0, ..plan.clone() }
+            }
             Self::Explaining(_) => {
                 let warmup_runs = plan.warmup_runs.min(1);
                 Plan { runs: warmup_runs + 1, warmup_runs, ..plan.clone() }
@@ -139,7 +143,8 @@ impl Run<'_> {
         let folder = self.dirs.site(name)?;
         let by_url = self.plan.urls.contains_key(&cell.engine);
         let disk = match purpose {
-            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder)?),
+            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder, false)?),
+            Purpose::Recording(isolation) => Some(isolation.disk(&folder, true)?),
             Purpose::Timing if workload.until_steady && !by_url => {
                 self.sized_disk(cell, &folder)?
             }
@@ -190,17 +195,23 @@ impl Run<'_> {
         if !matches!(ended, Ok(Outcome { orderly: true, .. })) {
             self.remove_left(&cell.engine)?;
         }
-        let mut trial = ended.map(|ended| ended.trial);
+        let (mut trial, on_disk) = match ended {
+            Ok(Outcome { trial, on_disk, .. }) => (Ok(trial), on_disk),
+            Err(error) => (Err(error), Vec::new()),
+        };
         let device_io = disk.as_ref().map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        disk.map_or(Ok(()), Disk::remove).map_err(HarnessError::Isolation)?;
+        let trace = disk.map_or(Ok(None), Disk::remove).map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
+            if let Some(trace) = trace {
+                trial.flash = flash::modelled(&self.plan.cards, &trace, &on_disk);
+            }
             trial.limited_peak_bytes = group.and_then(|group| group.peak_bytes());
             trial.log = (!silent).then_some(log_name);
         }

@@ -15,6 +15,7 @@ use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
 use crate::energy::Sampler;
+use crate::flash::OnDisk;
 use crate::machine::System;
 use crate::processes::Family;
 use crate::progress::Progress;
@@ -83,6 +84,8 @@ pub(crate) struct Outcome {
     pub trial: Option<Trial>,
     /// Whether it has closed its engine, or told why it could not go on. Else it died.
     pub orderly: bool,
+    /// When each of its runs had the trial's own disk.
+    pub on_disk: Vec<OnDisk>,
 }
 
 impl Supervisor<'_> {
@@ -115,11 +118,12 @@ impl Supervisor<'_> {
             );
         }
 
+        let on_disk = std::mem::take(&mut record.on_disk);
         let said = record.finished || record.failure.is_some();
         let orderly = said && exit.is_some_and(|exit| exit.success());
         let whereabouts = record.whereabouts();
         let failure = match (how, exit) {
-            (How::Interrupted, _) => return Ok(Outcome { trial: None, orderly }),
+            (How::Interrupted, _) => return Ok(Outcome { trial: None, orderly, on_disk }),
             (How::TimedOut, _) => {
                 let most = self.timeout.unwrap_or_default().as_secs_f64();
                 let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
@@ -156,7 +160,7 @@ impl Supervisor<'_> {
         // Every process of the trial has been waited for: their time is this one's by now.
         trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
-        Ok(Outcome { trial: Some(trial), orderly })
+        Ok(Outcome { trial: Some(trial), orderly, on_disk })
     }
 
     fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {

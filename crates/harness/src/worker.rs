@@ -276,13 +276,14 @@ impl Trial<'_> {
                 (phase.status, phase.reason) = (Status::Failed, Some(problem));
                 break;
             }
-            let device_io = match lasts {
-                true => watching.device_io(),
+            let reached = match lasts {
+                true => watching.to_device(),
                 false => device.and_then(|device| device.since()),
             };
             let done = (index, measured.ops);
             let loads = &self.loads;
-            let loaded = loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
+            let (loaded, maintained) =
+                loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
             let discarded = run < warmup;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
@@ -293,7 +294,7 @@ impl Trial<'_> {
                 ops: measured.ops,
                 discarded,
                 capped: measured.capped,
-                device_io,
+                device_io: reached.map(|reached| reached.io),
                 engine,
                 client,
                 observed: lasts.then(|| watching.observed()),
@@ -308,7 +309,13 @@ impl Trial<'_> {
                 explained,
                 ..Run::default()
             };
-            self.events.send(&Event::Run { run: Box::new(ran), between, window })?;
+            self.events.send(&Event::Run {
+                run: Box::new(ran),
+                between,
+                window,
+                on_disk: reached.and_then(|reached| reached.between),
+                maintenance_on_disk: maintained,
+            })?;
             parts.add(self.bench.parts(index), discarded);
             if measured.capped {
                 phase.status = Status::Capped;

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configurations;
-use crate::{Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl};
+use crate::{Card, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +91,10 @@ pub struct Plan {
     /// before each run of a phase that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cold: bool,
+    /// Flash cards that are modelled: what they would have programmed for what the trials that count
+    /// bring to their disks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<Card>,
     /// Most time that timed trials take where a run goes up in scale, in milliseconds: the next scale
     /// is begun only when it is expected to end within that. Absent: every scale runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

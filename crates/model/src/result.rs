@@ -12,6 +12,7 @@ use crate::{CellId, Configuration, Durability, Status};
 mod disk_curve;
 mod energy;
 mod explained;
+mod flash;
 mod loaded;
 mod run;
 mod timeline;
@@ -21,6 +22,7 @@ mod write_behind;
 pub use disk_curve::DiskCurve;
 pub use energy::{Energy, EnergyMeasurement, EnergySource, Period};
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
+pub use flash::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 pub use loaded::{Loaded, Maintenance};
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
@@ -100,6 +102,9 @@ pub struct Manifest {
     /// Why what reaches storage was not counted; absent where it was, or was not to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
+    /// Why no card was modelled; absent where they were, or none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_modelled: Option<String>,
     /// What may have disturbed the figures, and what to do about it.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -336,6 +341,9 @@ pub struct Trial {
     /// where it had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
+    /// What modelled cards would have done, of the trial that counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flash: Vec<FlashModel>,
     /// CPU time that other programs and virtual machines took while the trial ran.
     #[serde(default, alias = "others", skip_serializing_if = "Option::is_none")]
     pub background_cpu: Option<BackgroundCpu>,

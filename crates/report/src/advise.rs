@@ -10,6 +10,7 @@ mod rank;
 mod ratios;
 mod render;
 mod turns;
+mod wear;
 
 #[cfg(test)]
 mod tests;
@@ -65,6 +66,9 @@ pub struct RestsOn {
     pub criteria: Vec<&'static str>,
     /// What ran: `6 runs (1 warm-up) x 3 trials`, `…, cold reads`.
     pub protocol: String,
+    /// Which bytes `wear` is made of; absent where none were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wear: Option<String>,
 }
 
 impl RestsOn {
@@ -244,6 +248,7 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
         rows: group.row_count(),
         criteria,
         protocol: format!("{protocol}{cold}{energy}"),
+        wear: wear::source(file, group),
     })
 }
 

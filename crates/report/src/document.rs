@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::notes::{self, Section};
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, ageing, cost, published, scaling, shown, summary, table};
+use crate::{Options, ageing, cost, flash, published, scaling, shown, summary, table};
 
 /// What stands between two blank lines, or more than that of it.
 pub(crate) enum Block {
@@ -84,10 +84,12 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let costs = cost::grids(file, &options.weights, options.published).into_iter();
     let ageing = ageing::grids(file).into_iter();
     let published = published::beside(file, &comparison, options.published);
+    let cards = flash::grids(file, &comparison, options.rows_per_day);
     let of_scale = scaling::grids(&scaling).into_iter();
     blocks.extend(
         of_scale
             .chain(ageing)
+            .chain(cards)
             .chain(costs)
             .chain(published)
             .map(|one| Block::Table(one, Vec::new())),

@@ -5,6 +5,7 @@ mod csv;
 mod disk;
 mod energy;
 mod explained;
+mod flash;
 mod json;
 mod lines;
 pub(crate) mod markdown;

@@ -5,7 +5,7 @@ mod heading;
 mod tables;
 
 pub(crate) use heading::{absence, engine_heading, subtitle, target_rate, title};
-pub(crate) use tables::{lead, of};
+pub(crate) use tables::{label, lead, of};
 
 use serde::Serialize;
 

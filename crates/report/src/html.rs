@@ -53,6 +53,8 @@ pub struct PageOptions<'a> {
     pub workloads: Vec<WorkloadFacts>,
     /// Runs of `embermark durability` that tell what tiers rest on.
     pub durability: &'a Record,
+    /// Rows a day, at which it is told how long a modelled flash card lasts.
+    pub rows_per_day: Option<f64>,
 }
 
 /// Whether this build has the page.

@@ -11,6 +11,7 @@ mod document;
 pub mod drift;
 mod error;
 mod export;
+mod flash;
 pub mod fleet;
 pub mod format;
 mod grid;
@@ -52,6 +53,8 @@ pub struct Options<'a> {
     pub explain: bool,
     /// How much each resource counts in the score of what it costs to keep up with a machine.
     pub weights: cost::score::Weights,
+    /// Rows a day, at which it is told how long a modelled flash card lasts.
+    pub rows_per_day: Option<f64>,
     /// Which published figures stand beside the measured ones.
     pub published: Beside,
     /// What adapters say of costs that stand out.
@@ -83,6 +86,7 @@ impl Default for Options<'_> {
             intervals: false,
             explain: false,
             weights: cost::score::Weights::default(),
+            rows_per_day: None,
             published: Beside::None,
             explanations: &[],
             path: None,

@@ -13,6 +13,7 @@ pub mod init;
 mod measure;
 mod output;
 mod page;
+mod rate;
 pub mod record;
 mod repeat;
 pub mod report;

@@ -28,6 +28,7 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Re
         engines: engines(),
         workloads: WORKLOADS.iter().copied().chain(own).map(facts).collect(),
         durability: &known.durability,
+        rows_per_day: known.rows_per_day,
     };
     let page = html::page(&sources, options).map_err(|error| match error {
         ReportError::SameRun { .. } => Failure::usage(error),

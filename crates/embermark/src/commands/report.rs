@@ -20,7 +20,7 @@ use embermark_report::{
 use embermark_workloads::WORKLOADS;
 
 use super::record::may_be_published;
-use super::{measure, output, page, repeat};
+use super::{measure, output, page, rate, repeat};
 use crate::error::Failure;
 
 /// The arguments of `embermark report`.
@@ -81,6 +81,11 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME=N,…")]
     weights: Option<Weights>,
 
+    /// All tables, and how many years each modelled flash card (--card) lasts when so many rows are put in
+    /// a day, such as 86400, 100k or 8.64M
+    #[arg(long, value_name = "ROWS", value_parser = rate::rows)]
+    pub rows_per_day: Option<f64>,
+
     /// All tables, with every figure of the workloads' sources and not those alone that something
     /// measured stands beside
     #[arg(long)]
@@ -107,7 +112,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     let results: Vec<ResultFile> =
         results.into_iter().map(|result| args.show.allowed(result)).collect();
-    let known = Known::with(args.show.own(&args.durability)?);
+    let known = Known::with(args.show.own(&args.durability)?).at(args.show.rows_per_day);
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
             paths.iter().map(PathBuf::as_path).zip(&results).collect();
@@ -263,6 +268,8 @@ pub struct Known {
     pub explanations: Vec<(&'static str, &'static [Explained])>,
     /// What was shown of their durability.
     pub durability: Record,
+    /// The rate at which a reader puts rows in, where they say so.
+    pub rows_per_day: Option<f64>,
 }
 
 impl Known {
@@ -274,7 +281,13 @@ impl Known {
             order: phases.map(|phase| phase.name).collect(),
             explanations: explained.collect(),
             durability: Record::with(own),
+            rows_per_day: None,
         }
+    }
+
+    /// The same for a reader who puts so many rows in a day.
+    pub fn at(self, rows_per_day: Option<f64>) -> Self {
+        Self { rows_per_day, ..self }
     }
 }
 
@@ -287,6 +300,7 @@ impl ShowArgs {
             || self.intervals
             || self.explain
             || self.published
+            || self.rows_per_day.is_some()
             || self.weights.is_some();
         Ok(format.or((self.tables || detail).then_some(Format::Table)))
     }
@@ -347,6 +361,7 @@ impl ShowArgs {
             intervals: self.intervals,
             explain: self.explain,
             published: if self.published { Beside::All } else { Beside::Measured },
+            rows_per_day: known.rows_per_day,
             path: Some(path),
             durability: &known.durability,
         }

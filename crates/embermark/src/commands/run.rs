@@ -106,6 +106,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     // Beside --resume a plan need not be given; where it is, it must be the run's own.
     let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
     let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
+    if args.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
+        return Err(Failure::usage(
+            "--card models what the trials record that --no-counting leaves out: leave out one of them",
+        ));
+    }
     let how = match &plan {
         Some(plan) if args.resume.is_none() => How::Begin(plan),
         plan => How::GoOn(plan.as_ref()),
@@ -129,7 +134,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         }
     };
     let result = args.show.allowed(result);
-    let known = Known::with(Vec::new());
+    let known = Known::with(Vec::new()).at(args.show.rows_per_day);
     write_beside(&result, &out, &args.show, &known);
     let beside = |name: &str| Some(out.join(name)).filter(|path| path.exists());
     let (page, tables) = (beside(PAGE), beside(TABLES));

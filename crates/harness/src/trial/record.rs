@@ -5,6 +5,7 @@ use embermark_model::result::{PhaseResult, Trial};
 
 use super::memory::Samples;
 use crate::explaining::{TracedProcess, of_traced};
+use crate::flash::OnDisk;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
@@ -19,6 +20,8 @@ pub(super) struct Record {
     memory: Samples,
     /// Of the run that is about to end.
     traced: Option<Vec<TracedProcess>>,
+    /// When each run of a phase, and the maintenance after it, had the trial's own disk.
+    pub on_disk: Vec<OnDisk>,
     /// The worker said that it has finished.
     pub finished: bool,
     /// The worker said that it cannot go on.
@@ -40,7 +43,7 @@ impl Record {
                 }
             }
             Event::Traced { processes } => self.traced = Some(processes),
-            Event::Run { mut run, between, .. } => {
+            Event::Run { mut run, between, on_disk, maintenance_on_disk, .. } => {
                 if let Some(processes) = self.traced.take() {
                     run.explained = Some(of_traced(&processes, self.server, run.ops));
                 }
@@ -48,6 +51,11 @@ impl Record {
                     between.and_then(|(began, ended)| self.memory.mean(began, ended));
                 if let Some(phase) = &mut self.open_phase {
                     phase.runs.push(*run);
+                    self.on_disk.extend(on_disk.map(|run| OnDisk {
+                        phase: phase.phase.clone(),
+                        run,
+                        maintenance: maintenance_on_disk,
+                    }));
                 }
             }
             Event::PhaseEnded(ended) => {

@@ -174,7 +174,7 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
   } else {
     out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
   }
-  const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ workload, scale, protocol }) => `${workload} ${scale}: ${protocol}`);
+  const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ workload, scale, protocol, wear }) => `${workload} ${scale}: ${[protocol, wear].filter(Boolean).join(", ")}`);
   if (measured.length > 0) out.push(h("p", { class: "hint" }, `Measured: ${measured.join("; ")}.`));
   const apart = [
     ...advice.unmeasured.map(({ engine, missing }) =>

@@ -26,6 +26,8 @@ export interface Page {
   /** What more rows do to time, of each result. */
   scaling: Scaling[];
   published: Table[];
+  /** What modelled flash cards would have programmed; absent where none was asked for. */
+  flash?: Table[];
   costs: Table[];
   advice: Advisable[];
   /** What was tried of durability; absent where no tier of what is shown promises anything. */
@@ -417,7 +419,7 @@ export interface AdviceTable {
   at: string;
   criteria: { id: string; label: string; about: string }[];
   /** A workload at its scale, with its limit of memory if any, the criteria that it has a part in, and what ran. */
-  rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string }[];
+  rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string; wear?: string }[];
   engines: AdviceEngine[];
 }
 

@@ -3,6 +3,7 @@
 import { charts } from "./charts";
 import { choose } from "./choose";
 import { costs } from "./costs";
+import { flash } from "./flash";
 import { type Page, read } from "./data";
 import { open } from "./details";
 import { byId, h } from "./dom";
@@ -97,6 +98,10 @@ function measured(page: Page): void {
   if (page.advice.length > 0) {
     choose(byId("choose-body"), page.advice);
     show("choose");
+  }
+  if ((page.flash ?? []).length > 0) {
+    flash(byId("flash-body"), page);
+    show("flash");
   }
   if (page.costs.length > 0) {
     costs(byId("costs-body"), page);

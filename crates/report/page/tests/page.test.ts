@@ -390,6 +390,30 @@ seen("a result without a machine has no such section", golden, {}, async ({ tab 
   assert.ok(await tab.locator("#costs").isHidden());
 });
 
+const modelled = () => ({
+  ...golden(),
+  flash: [{
+    result: 0,
+    title: "sensors 10k · durability power · flash programmed on sd-32gb (model)",
+    header: ["sqlite", NASTY],
+    rows: [["load a million rows", [{ value: "24.1 GB", second: "1.00x", best: "*" }, { value: "96.4 GB", second: "4.00x" }]]] as [string, { value: string }[]][],
+    notes: [{ about: "model", says: NASTY }],
+  }, { result: 0, title: "flash programmed (model)", header: [], rows: [], notes: [{ about: "-", says: "no card was modelled" }] }],
+});
+
+seen("what modelled cards would have programmed stands in tables that say it is a model", modelled, {}, async ({ tab }) => {
+  assert.ok(await tab.locator('nav a[href="#flash"]').isVisible());
+  assert.match(await tab.locator("#flash h2").textContent() ?? "", /model/);
+  const rows = await tab.locator("#flash tbody tr").allTextContents();
+  assert.deepEqual(rows, ["load a million rows24.1 GB · 1.00x*96.4 GB · 4.00x"]);
+  assert.match(await tab.locator("#flash").textContent() ?? "", /no card was modelled/);
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+});
+
+seen("a result without a modelled card has no such section", golden, {}, async ({ tab }) => {
+  assert.ok(await tab.locator("#flash").isHidden());
+});
+
 /** Two engines whose disks were sampled while they wrote, of one of them twice. */
 const filling = () => {
   const page = kept();

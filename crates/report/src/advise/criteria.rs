@@ -16,6 +16,9 @@ pub(super) enum Source {
     Steady(Phases),
     /// A resource over the whole main variant of each workload.
     Use(Resource),
+    /// Bytes that were programmed into a modelled flash card over that, where each engine's were; else
+    /// those that reached a disk.
+    Wear,
 }
 
 /// Phases of one workload.
@@ -41,7 +44,7 @@ impl Made {
     pub fn times(&self) -> impl Iterator<Item = &Phases> {
         self.of.iter().filter_map(|source| match source {
             Source::Time(phases) => Some(phases),
-            Source::Tail(_) | Source::Steady(_) | Source::Use(_) => None,
+            Source::Tail(_) | Source::Steady(_) | Source::Use(_) | Source::Wear => None,
         })
     }
 }
@@ -159,8 +162,8 @@ pub(super) static CRITERIA: [Made; 14] = [
     made(
         "wear",
         "flash wear",
-        "bytes that reached a disk for the same work",
-        &[Source::Use(Resource::Written)],
+        "bytes programmed into a modelled flash card for the same work, or that reached a disk",
+        &[Source::Wear],
     ),
     made("disk", "disk size", "bytes on disk of rows loaded once", &[Source::Use(Resource::Disk)]),
     made(

@@ -1,9 +1,11 @@
 //! From figures to the ratios of criteria.
 
 use embermark_model::Durability;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, ResultFile};
 
 use super::criteria::{CRITERIA, Source};
+use super::wear;
+use crate::flash;
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
 use crate::summary::{Figure, Group, Resource, Row, Shortfall};
 use crate::text;
@@ -39,7 +41,15 @@ pub(super) fn lines<'a>(
             let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
             by_those_that_have(&groups, |of| phases.has(of.0, of.1, of.2), steady)
         }
-        Source::Use(resource) => by_group(file, &groups, *resource),
+        Source::Use(resource) => {
+            by_group(file, &groups, *resource, |_, cell| resource.per_trial(cell))
+        }
+        Source::Wear => by_group(file, &groups, Resource::Written, |group, cell| {
+            match wear::is_modelled(file, group) {
+                true => flash::programmed(file, cell).into_iter().collect(),
+                false => Resource::Written.per_trial(cell),
+            }
+        }),
     };
     // Phases of workload files: each counts for one criterion, and those of single operations for the tail.
     let counts =
@@ -144,7 +154,12 @@ fn by_those_that_have<'a>(
 }
 
 /// A line for each workload: what its main variant used, by engines that did all of it.
-fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Vec<Line<'a>> {
+fn by_group<'a>(
+    file: &'a ResultFile,
+    groups: &[&Group<'a>],
+    of: Resource,
+    used: impl Fn(&Group<'a>, &Cell) -> Vec<f64>,
+) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for group in groups {
         let engines = group.engines.iter().zip(&group.usage);
@@ -157,7 +172,7 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
         // What is counted has no error: its interval is the ratio itself.
         let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
         let values =
-            whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell).repeat(times), of)));
+            whole.map(|(engine, cell)| (engine, floored(used(group, cell).repeat(times), of)));
         lines.extend(line(group, values.collect()));
     }
     lines

@@ -183,11 +183,18 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     lines
 }
 
-/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`.
+/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`, with what wear is made of where it counts.
 fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
     let resting = tables.tables.iter().flat_map(|table| table.resting(advice.needs.tier, &[]));
-    let by = text::by_key(resting.map(|of| ((&*of.workload, &*of.protocol), of.scale.clone())));
-    let line = |((workload, protocol), scales): ((&str, &str), Vec<String>)| {
+    let counts = weighted(advice).contains(&"wear") || advice.weights.is_empty();
+    let wear = |of: &RestsOn| {
+        let wear = of.wear.as_ref().filter(|_| counts && of.criteria.contains(&"wear"));
+        wear.map(|wear| format!(", {wear}")).unwrap_or_default()
+    };
+    let by = text::by_key(
+        resting.map(|of| ((&*of.workload, of.protocol.clone() + &wear(of)), of.scale.clone())),
+    );
+    let line = |((workload, protocol), scales): ((&str, String), Vec<String>)| {
         format!("{workload} {}: {protocol}", scales.join(", "))
     };
     by.into_iter().map(line).collect()

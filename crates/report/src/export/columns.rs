@@ -126,6 +126,7 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     columns.extend(measured());
     columns.extend(observed(file));
     columns.extend(super::explained::columns());
+    columns.extend(super::flash::columns(file));
     columns.push(durability_shown(shown::of(file, durability)));
     columns.extend(beside());
     columns.extend(super::energy::columns());

@@ -255,7 +255,7 @@ fn dash() -> Text {
 }
 
 /// `load`, `load (bulk)`, `load /op`.
-fn label(row: &Row<'_>, with_unit: bool) -> String {
+pub(crate) fn label(row: &Row<'_>, with_unit: bool) -> String {
     let phase = row.phase.map_or_else(|| "every phase".to_owned(), text::plain);
     let variant = row.variant.map(|variant| format!(" ({})", text::plain(variant)));
     let per_operation = with_unit && row.unit == Unit::Operation;

@@ -54,6 +54,9 @@ pub struct Page<'a> {
     pub scaling: Vec<Scaling<'a>>,
     /// Published figures beside measured ones.
     pub published: Vec<TableData>,
+    /// What modelled flash cards would have programmed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flash: Vec<TableData>,
     /// What it costs to keep up with a machine.
     pub costs: Vec<TableData>,
     /// What was tried of durability; absent where no tier of what is shown promises anything.

@@ -10,7 +10,7 @@ use crate::notes::{self, Note, Section, note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
-use crate::{Beside, advise, ageing, compare, cost, format, grid, published, text};
+use crate::{Beside, advise, ageing, compare, cost, flash, format, grid, published, text};
 
 pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
     let labels = labels(sources);
@@ -32,6 +32,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         entries: Vec::new(),
         scaling: Vec::new(),
         published: Vec::new(),
+        flash: Vec::new(),
         costs: Vec::new(),
         durability: None,
         fleet: None,
@@ -54,6 +55,8 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         let ageing = ageing::grids(source.result);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));
+        let cards = flash::grids(source.result, &comparison, options.rows_per_day);
+        page.flash.extend(cards.into_iter().map(table));
         for group in &comparison.groups {
             cells::add(&mut page, source.result, group, &scaling, &durability);
         }

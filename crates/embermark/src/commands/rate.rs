@@ -1,0 +1,29 @@
+//! A rate as the command line has it.
+
+/// Rows a day: `86400`, `100k`, `8.64M`, `1G`.
+pub fn rows(text: &str) -> Result<f64, String> {
+    let plain = text.replace(['_', ','], "");
+    let (number, times) = match plain.chars().last() {
+        Some('k' | 'K') => (&plain[..plain.len() - 1], 1e3),
+        Some('m' | 'M') => (&plain[..plain.len() - 1], 1e6),
+        Some('g' | 'G') => (&plain[..plain.len() - 1], 1e9),
+        _ => (plain.as_str(), 1.0),
+    };
+    let rows = number.parse::<f64>().map(|number| number * times);
+    let rows = rows.ok().filter(|rows| rows.is_finite() && *rows > 0.0);
+    rows.ok_or_else(|| "give a number of rows above 0, such as 86400, 100k or 8.64M".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+
+    #[test]
+    fn a_rate_is_a_number_above_nothing_with_a_unit_or_without() {
+        let read = ["86400", "1_000", "100k", "8.64M", "2G"].map(|text| rows(text).unwrap());
+        assert_eq!(read, [86_400.0, 1_000.0, 100_000.0, 8_640_000.0, 2e9]);
+        for wrong in ["", "0", "-3k", "k", "many", "inf", "NaN"] {
+            assert!(rows(wrong).is_err(), "{wrong}");
+        }
+    }
+}

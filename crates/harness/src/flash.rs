@@ -1,0 +1,116 @@
+//! What modelled cards would have done for what a trial brought to its disk.
+
+use embermark_blockdev::{Access, AccessKind, Trace};
+use embermark_flash::{Event, Kind, Replayed, Window, Work, model_of, replay};
+use embermark_model::Card;
+use embermark_model::card::End;
+use embermark_model::result::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
+
+use crate::HarnessError;
+use crate::isolation::Isolation;
+use crate::journal::Line;
+use crate::protocol::Between;
+use crate::session::Run;
+
+/// When a run of a phase had the trial's own disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OnDisk {
+    /// The phase.
+    pub phase: String,
+    /// From when its disk was looked at before it until all that it wrote was there.
+    pub run: Between,
+    /// The same of the maintenance after it.
+    pub maintenance: Option<Between>,
+}
+
+impl Run<'_> {
+    /// Whether what reaches the disks of this run's trials is recorded: where cards are to be modelled
+    /// and the system lets it. Where it does not, the reason is journalled.
+    pub(crate) fn records(&mut self, isolation: Option<&Isolation>) -> Result<bool, HarnessError> {
+        if self.plan.cards.is_empty() {
+            return Ok(false);
+        }
+        let tried = match isolation {
+            Some(isolation) => isolation.try_recording(&self.dirs.data),
+            None => {
+                let counted = self.journal.not_counted.as_deref().unwrap_or_default();
+                let why = counted.rsplit_once("counted: ").map_or(counted, |(_, why)| why);
+                Err(why.to_owned())
+            }
+        };
+        let Err(why) = tried else { return Ok(true) };
+        let not_modelled = format!("no card was modelled: {why}");
+        self.progress.note(&not_modelled);
+        self.journal.add(Line::NotModelled { not_modelled })?;
+        Ok(false)
+    }
+}
+
+/// What each card makes of a trace, cut by phase.
+pub(crate) fn modelled(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {
+    cards.iter().map(|card| of_card(card, trace, on_disk)).collect()
+}
+
+fn of_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
+    let name = card.name.clone();
+    let refused = |why: String| FlashModel {
+        card: name.clone(),
+        not_modelled: Some(why),
+        ..FlashModel::default()
+    };
+    if trace.left_out > 0 {
+        let kept = trace.len();
+        return refused(format!("more than {kept} accesses reached the disk, too many to be kept"));
+    }
+    // Runs and what comes after them, in the order of time.
+    let window = |(began, ended): Between| Window { began, ended };
+    let windows = on_disk.iter().flat_map(|of| [Some(of.run), of.maintenance]);
+    let windows: Vec<Window> = windows.flatten().map(window).collect();
+    let mut ends: Vec<Replayed> = Vec::new();
+    for end in End::ALL {
+        let bytes = trace.device_bytes;
+        match model_of(card, end, bytes) {
+            Ok(mut model) => ends.push(replay(
+                &mut *model,
+                card.cache_bytes,
+                bytes,
+                &trace.iter().map(event),
+                &windows,
+            )),
+            Err(error) => return refused(error.to_string()),
+        }
+    }
+    let mut works = (0..windows.len()).map(|place| {
+        let cost = |end: usize| ends[end].windows.get(place).map(cost).unwrap_or_default();
+        let written = ends[1].windows.get(place).map_or(0.0, |work| work.written_bytes);
+        let [low, typical, high] = [0, 1, 2].map(cost);
+        FlashWork { written_bytes: written.round() as u64, typical, low, high }
+    });
+    let phases = on_disk.iter().map(|of| FlashOfPhase {
+        phase: of.phase.clone(),
+        run: works.next().unwrap_or_default(),
+        maintenance: of.maintenance.and_then(|_| works.next()),
+    });
+    let phases = phases.collect();
+    let unsteady = ends.iter().any(|end| !end.steady);
+    FlashModel { card: name, not_modelled: None, unsteady, phases }
+}
+
+fn cost(work: &Work) -> FlashCost {
+    FlashCost {
+        programmed_bytes: work.programmed_bytes.round() as u64,
+        erases: (work.erases * 1000.0).round() / 1000.0,
+    }
+}
+
+fn event(Access { ns, kind, offset, length }: Access) -> Event {
+    let kind = match kind {
+        AccessKind::Write => Kind::Write,
+        AccessKind::Discard => Kind::Discard,
+        AccessKind::Flush => Kind::Flush,
+    };
+    Event { ns, kind, offset, length }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Where the figures of the criterion `wear` are from.
+
+use embermark_model::result::ResultFile;
+
+use crate::flash;
+use crate::summary::{Group, Resource};
+use crate::text;
+
+/// Whether the card that counts, the first of the plan, was modelled for every engine of a group whose
+/// bytes were counted: the ratios of some by a model and of others by a count would compare nothing.
+pub(super) fn is_modelled(file: &ResultFile, group: &Group<'_>) -> bool {
+    let cells = group.engines.iter();
+    let mut cells = cells.filter_map(|engine| group.cell(file, group.variant, engine.id));
+    let counted = |cell: &_| !Resource::Written.per_trial(cell).is_empty();
+    let mut known = cells.by_ref().filter(|cell| counted(*cell)).peekable();
+    known.peek().is_some() && known.all(|cell| flash::programmed(file, cell).is_some())
+}
+
+/// `wear by bytes programmed into sd-32gb, a model`; `None` where nobody's bytes were counted.
+pub(super) fn source(file: &ResultFile, group: &Group<'_>) -> Option<String> {
+    let mut usage = group.usage.iter();
+    usage.find(|usage| usage.get(Resource::Written).is_some())?;
+    Some(match file.plan.cards.first().filter(|_| is_modelled(file, group)) {
+        Some(card) => format!("wear by bytes programmed into {}, a model", text::plain(&card.name)),
+        None => "wear by bytes that reached the disk".to_owned(),
+    })
+}

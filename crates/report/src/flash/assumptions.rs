@@ -1,0 +1,73 @@
+//! What the figures of a modelled card rest on, in words.
+
+use embermark_model::Card;
+use embermark_model::card::{Cleaning, Mapping, Spread};
+
+use crate::format;
+
+/// `one`, or `30 to 74, likely 50`.
+fn spread(all: Spread, show: impl Fn(u32) -> String) -> String {
+    let Spread { low, typical, high } = all;
+    match low == high {
+        true => show(typical),
+        false => format!("{} to {}, likely {}", show(low), show(high), show(typical)),
+    }
+}
+
+/// The parameters of a card in a line.
+pub(super) fn card(card: &Card) -> String {
+    let bytes = |count: u64| match count.is_multiple_of(1 << 10) {
+        true if count >= 1 << 20 && count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
+        true => format!("{} KiB", count >> 10),
+        false => format::bytes(count as f64),
+    };
+    let share = |permille: u32| format!("{} %", f64::from(permille) / 10.0);
+    let mapping = match card.mapping {
+        Mapping::PageMapped { map_bytes, cleaning } => {
+            let next = match cleaning {
+                Cleaning::Fifo => "the oldest block is cleaned next",
+                Cleaning::Greedy => "the block with the fewest valid pages is cleaned next",
+            };
+            format!("page-mapped in units of {}, {next}", bytes(map_bytes))
+        }
+        Mapping::LogBlocks { open_units } => {
+            let open = spread(open_units, |open| open.to_string());
+            format!("log blocks, {open} of them open at a time")
+        }
+    };
+    let cache = match card.cache_bytes {
+        0 => "no write cache".to_owned(),
+        cache => format!("a write cache of {}", bytes(cache)),
+    };
+    format!(
+        "{}, {}; pages of {}, erase blocks of {}; {cache}; spare space {}; each block erased {} times; \
+         {} of the card beside the database's disk filled with data that never change",
+        format::bytes(card.capacity_bytes as f64),
+        mapping,
+        bytes(card.page_bytes),
+        bytes(card.erase_block_bytes),
+        spread(card.spare_permille, share),
+        spread(card.cycles, |cycles| format::count(cycles.into())),
+        share(card.filled_permille),
+    )
+}
+
+/// What the model is, for whoever reads a figure of it.
+pub(super) const MODEL: &str = "no card was measured: every write, discard and flush that reached the disk \
+    in the trial that counts was replayed on a model of the card, again and again until it was steady; \
+    programmed: bytes programmed into flash by one run of the phase and the maintenance after it, by the \
+    card's likely parameters; ratios between engines depend little on these (docs/flash.md)";
+
+/// What years rest on.
+pub(super) fn years(rows_per_day: Option<f64>) -> String {
+    match rows_per_day {
+        Some(rate) => format!(
+            "until every block was erased as often as it can be, at {} rows a day put in that way and \
+             nothing else written; from the ends of the card's parameters at which it lasts the shortest \
+             to those at which it lasts the longest; wear even over the whole card; rows that go out, \
+             questions and the system's own writes not counted",
+            format::number(rate)
+        ),
+        None => "how long the card lasts at your rate: --rows-per-day 1M".to_owned(),
+    }
+}

@@ -1,0 +1,157 @@
+//! The tables of modelled cards.
+
+use embermark_model::Card;
+use embermark_model::result::ResultFile;
+
+use super::{Wear, assumptions, model};
+use crate::grid::{self, Annotated, BEST, Grid, Text, Tone};
+use crate::notes::{Note, note};
+use crate::summary::{Comparison, Engine, Group, Row};
+use crate::{format, text};
+
+/// From so many years on nobody believes a number.
+const LONG: f64 = 1_000.0;
+
+/// Every table of a result's cards: of each card one for each group. `rows_per_day` is the rate at
+/// which years are told.
+pub(crate) fn grids(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    rows_per_day: Option<f64>,
+) -> Vec<Annotated> {
+    let mut tables: Vec<Annotated> = Vec::new();
+    for card in &file.plan.cards {
+        let groups = comparison.groups.iter();
+        let grids = groups.filter_map(|group| of_group(file, group, card, rows_per_day));
+        let before = tables.len();
+        tables.extend(grids.map(|grid| Annotated { grid, notes: Vec::new() }));
+        let mut notes = refusals(file, card);
+        if tables.len() > before {
+            notes.insert(0, note(text::plain(&card.name), assumptions::card(card)));
+        }
+        match tables[before..].last_mut() {
+            Some(last) => last.notes = notes,
+            None if notes.is_empty() => {}
+            None => tables.push(Annotated { grid: empty(card), notes }),
+        }
+    }
+    if let Some(last) = tables.last_mut() {
+        last.notes.push(note("model", assumptions::MODEL));
+        last.notes.push(note("years", assumptions::years(rows_per_day)));
+    }
+    if let Some(why) = &file.manifest.not_modelled {
+        let title = "flash programmed (model)".to_owned();
+        let grid = Grid { title, header: Vec::new(), rows: Vec::new() };
+        tables.push(Annotated { grid, notes: vec![note(format::NOT_MEASURED, text::plain(why))] });
+    }
+    tables
+}
+
+/// A table without a line, of a card that could not be modelled.
+fn empty(card: &Card) -> Grid {
+    let title = format!("flash programmed on {} (model)", text::plain(&card.name));
+    Grid { title, header: Vec::new(), rows: Vec::new() }
+}
+
+/// Cells that a card could not be modelled for, and those that came to no steady state.
+fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
+    let told = file.cells.iter().filter_map(|cell| {
+        let model = model(cell, card)?;
+        let unsteady = "it came to no steady state, and its last round is shown".to_owned();
+        let told = match &model.not_modelled {
+            Some(why) => ("not modelled", text::plain(why)),
+            None => ("unsteady", model.unsteady.then_some(unsteady)?),
+        };
+        Some((told, text::plain(&cell.id.to_string())))
+    });
+    let by_reason = text::by_key(told).into_iter();
+    by_reason
+        .map(|((about, why), cells)| note(about, format!("{}: {why}", cells.join(", "))))
+        .collect()
+}
+
+/// Phases down, engines across: what was programmed, that for a million rows or operations with the ratio
+/// to the least, and years at a rate. `None` where nothing was modelled.
+fn of_group(
+    file: &ResultFile,
+    group: &Group<'_>,
+    card: &Card,
+    rows_per_day: Option<f64>,
+) -> Option<Grid> {
+    let wear = |row: &Row<'_>, engine: &Engine<'_>| {
+        let variant = row.variant.unwrap_or(group.variant);
+        Wear::of(group.cell(file, variant, engine.id)?, card, row.phase?)
+    };
+    let known = |engine: &Engine<'_>| group.rows.iter().any(|row| wear(row, engine).is_some());
+    let places: Vec<usize> =
+        grid::columns(group).into_iter().filter(|at| known(&group.engines[*at])).collect();
+    let mut rows = Vec::new();
+    for row in &group.rows {
+        let all: Vec<Option<Wear<'_>>> =
+            places.iter().map(|at| wear(row, &group.engines[*at])).collect();
+        // A phase that only reads programs nothing: there is nothing to compare.
+        if !all.iter().flatten().any(|wear| wear.programmed() > 0.0) {
+            continue;
+        }
+        let label = grid::label(row, false);
+        let of = |show: &dyn Fn(&Wear<'_>) -> Text| {
+            all.iter()
+                .map(|wear| wear.as_ref().map_or_else(|| Text::of(format::NOT_MEASURED), show))
+                .collect::<Vec<Text>>()
+        };
+        rows.push((
+            format!("{label} programmed"),
+            of(&|wear| Text::of(format::bytes(wear.programmed()))),
+        ));
+        let ranked = places.iter().zip(&all).filter(|(at, _)| {
+            let entry = row.entries[**at].measured();
+            group.engines[**at].ranked(group.durability) && entry.is_some_and(|of| of.competes())
+        });
+        let ranked: Vec<Option<f64>> =
+            ranked.map(|(_, wear)| wear.and_then(|wear| wear.per_million())).collect();
+        let least = ranked.iter().flatten().copied().filter(|one| *one > 0.0).reduce(f64::min);
+        let loads = all.iter().flatten().any(|wear| wear.loads);
+        let unit = if loads { "rows" } else { "operations" };
+        rows.push((format!("{label} a million {unit}"), of(&|wear| per_million(wear, least))));
+        if let Some(rate) = rows_per_day.filter(|_| loads) {
+            rows.push((format!("{label} years"), of(&|wear| years(wear.years(rate)))));
+        }
+    }
+    let header = places.iter().map(|at| grid::engine_heading(group, &group.engines[*at]));
+    let title = format!(
+        "{} · flash programmed on {} (model), and the ratio to the least",
+        grid::title(group),
+        text::plain(&card.name)
+    );
+    (!rows.is_empty()).then(|| Grid { title, header: header.collect(), rows })
+}
+
+fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {
+    let Some(bytes) = wear.per_million() else { return Text::of(format::NOT_MEASURED) };
+    let ratio = least.filter(|_| bytes > 0.0).map(|least| bytes / least);
+    let best = ratio == Some(1.0);
+    Text {
+        second: ratio.map(format::ratio).unwrap_or_default(),
+        ratio,
+        best: if best { BEST } else { "" },
+        tone: if best { Tone::Best } else { Tone::Plain },
+        ..Text::of(format::bytes(bytes))
+    }
+}
+
+/// `0.42-12 y`, `over 1,000 y`.
+fn years(ends: Option<[f64; 2]>) -> Text {
+    // Two digits at most: a range of this kind has no more.
+    let show = |years: f64| match years {
+        LONG.. => format!("over {} y", format::number(LONG)),
+        10.0.. => format!("{years:.0} y"),
+        1.0.. => format!("{years:.1} y"),
+        _ => format!("{years:.2} y"),
+    };
+    Text::of(match ends {
+        Some(ends) if ends[0] >= LONG => show(LONG),
+        Some([low, high]) if high >= LONG => format!("{} to {}", show(low), show(high)),
+        Some(ends) => format::between(ends, show),
+        None => format::NOT_MEASURED.to_owned(),
+    })
+}
