@@ -69,7 +69,7 @@ pub struct Trace {
 
 impl Trace {
     /// Nothing yet, of a device of so many bytes.
-    pub(crate) fn of(device_bytes: u64) -> Self {
+    pub fn of(device_bytes: u64) -> Self {
         Self { device_bytes, ..Self::default() }
     }
 

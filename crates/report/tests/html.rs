@@ -54,6 +54,7 @@ fn options() -> PageOptions<'static> {
             phases: vec![PhaseFacts { name: "load".into(), about: "insert every row".into() }],
         }],
         durability: Default::default(),
+        rows_per_day: None,
     }
 }
 

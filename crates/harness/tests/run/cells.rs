@@ -41,6 +41,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         trials: 1,
         max_run_time_ms: None,
         timeout_ms: Some(60_000),
+        cards: Vec::new(),
         budget_ms: None,
         disk_bytes: None,
         seed: 42,

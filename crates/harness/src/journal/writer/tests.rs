@@ -27,6 +27,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         trials: 1,
         max_run_time_ms: None,
         timeout_ms: Some(1),
+        cards: Vec::new(),
         budget_ms: None,
         disk_bytes: None,
         seed: 1,
