@@ -11,6 +11,7 @@ mod buffer;
 mod built_in;
 mod event;
 mod file;
+mod ledger;
 mod log_blocks;
 mod page_mapped;
 mod replay;
@@ -20,6 +21,7 @@ pub use built_in::{CARDS, built_in, names};
 pub use embermark_model::card::{Card, Cleaning, End, Mapping, Spread};
 pub use event::{Event, Kind};
 pub use file::{CardError, parse};
+pub use ledger::Cost;
 pub use log_blocks::LogBlocks;
 pub use page_mapped::{Geometry, PageMapped};
 pub use replay::{Refused, Replayed, Window, Work, model_of, replay};
@@ -53,6 +55,12 @@ pub trait Translation {
 
     /// What it has done so far.
     fn done(&self) -> Done;
+
+    /// Charges what is written from now on to an account, as far as it is known who it is for.
+    fn charge_to(&mut self, account: usize);
+
+    /// What was charged so far, by account.
+    fn costs(&self) -> &[Cost];
 
     /// Pages that are programmed until whatever was there before no longer plays a part.
     fn round_pages(&self) -> u64;

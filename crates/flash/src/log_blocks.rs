@@ -4,6 +4,7 @@
 //! The scheme is that of Kim and others, *A space-efficient flash translation layer for CompactFlash
 //! systems*, IEEE Transactions on Consumer Electronics 48(2), 2002.
 
+use crate::ledger::{Cost, Ledger};
 use crate::{Done, Translation};
 
 /// How often the log blocks are filled in a round: merges come in whole blocks, of which there have to be
@@ -21,16 +22,36 @@ pub struct LogBlocks {
     /// Blocks with a log block, the one that was written to last at the end.
     open: Vec<Open>,
     done: Done,
+    ledger: Ledger,
 }
 
 /// A block that has a log block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     block: u32,
     /// Pages of the log block that are used.
     used: u32,
     /// They are the first pages of the block, each once and in its place.
     in_order: bool,
+    /// How many of them each account has written.
+    writers: Vec<(usize, u32)>,
+}
+
+impl Open {
+    /// One of which nothing is used yet.
+    const fn of(block: u32) -> Self {
+        Self { block, used: 0, in_order: true, writers: Vec::new() }
+    }
+
+    /// A page of it is used.
+    fn write(&mut self, within: u32, account: usize) {
+        self.in_order &= within == self.used;
+        self.used += 1;
+        match self.writers.iter_mut().find(|(writer, _)| *writer == account) {
+            Some((_, pages)) => *pages += 1,
+            None => self.writers.push((account, 1)),
+        }
+    }
 }
 
 impl LogBlocks {
@@ -43,26 +64,33 @@ impl LogBlocks {
             valid: vec![true; pages as usize],
             open: Vec::new(),
             done: Done::default(),
+            ledger: Ledger::new(),
         }
     }
 
-    /// Makes one block of a block and its log block, and erases what is left over.
-    fn merge(&mut self, Open { block, used, in_order }: Open) {
+    /// Makes one block of a block and its log block, and erases what is left over. Those who wrote to
+    /// the log block are charged for it, and not who writes elsewhere now.
+    fn merge(&mut self, Open { block, used, in_order, writers }: Open) {
         let first = block as usize * self.block_pages as usize;
         let after = (first + self.block_pages as usize).min(self.valid.len());
         let valid = |from: usize| {
             let pages = self.valid.get(from.min(after)..after).unwrap_or_default();
             pages.iter().filter(|valid| **valid).count() as u64
         };
-        if in_order {
+        let (pages, erases) = if in_order {
             // The log block takes the place of the block, with what it lacks copied (a partial merge) or
             // with nothing lacking (a switch).
-            self.done.pages += valid(first + used as usize);
-            self.done.erases += 1;
+            (valid(first + used as usize), 1)
         } else {
             // All that is valid goes into a third one.
-            self.done.pages += valid(first);
-            self.done.erases += 2;
+            (valid(first), 2)
+        };
+        self.done.pages += pages;
+        self.done.erases += erases;
+        for (account, written) in writers {
+            let share = f64::from(written) / f64::from(used);
+            let cost = Cost { pages: pages as f64 * share, erases: erases as f64 * share };
+            self.ledger.charge(account, cost);
         }
     }
 
@@ -77,15 +105,16 @@ impl LogBlocks {
             }
             known => known,
         };
-        let mut open = known.unwrap_or(Open { block, used: 0, in_order: true });
+        let mut open = known.unwrap_or(Open::of(block));
         if self.open.len() == self.most_open {
             let oldest = self.open.remove(0);
             self.merge(oldest);
         }
-        open.in_order &= within == open.used;
-        open.used += 1;
+        let account = self.ledger.opened();
+        open.write(within, account);
         self.valid[page as usize] = true;
         self.done.pages += 1;
+        self.ledger.charge(account, Cost { pages: 1.0, erases: 0.0 });
         self.open.push(open);
     }
 }
@@ -113,6 +142,14 @@ impl Translation for LogBlocks {
 
     fn done(&self) -> Done {
         self.done
+    }
+
+    fn charge_to(&mut self, account: usize) {
+        self.ledger.open(account);
+    }
+
+    fn costs(&self) -> &[Cost] {
+        self.ledger.costs()
     }
 
     fn round_pages(&self) -> u64 {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use embermark_model::card::Cleaning;
 
+use crate::ledger::{Cost, Ledger};
 use crate::victims::Victims;
 use crate::{Done, Translation};
 
@@ -48,6 +49,7 @@ pub struct PageMapped {
     /// The next place in the open block.
     next: u32,
     done: Done,
+    ledger: Ledger,
 }
 
 impl PageMapped {
@@ -65,6 +67,7 @@ impl PageMapped {
             open: 0,
             next: 0,
             done: Done::default(),
+            ledger: Ledger::new(),
         }
     }
 
@@ -75,7 +78,7 @@ impl PageMapped {
             self.write(unit);
         }
         self.pad();
-        self.done = Done::default();
+        (self.done, self.ledger) = (Done::default(), Ledger::new());
         self
     }
 
@@ -117,6 +120,11 @@ impl PageMapped {
     fn put(&mut self, unit: u32) {
         if self.next.is_multiple_of(self.geometry.page_units) {
             self.done.pages += 1;
+            // In a steady state a block is erased for each that is programmed. The one that is just then
+            // says nothing of who wrote it.
+            let Geometry { block_units, page_units, .. } = self.geometry;
+            let erases = f64::from(page_units) / f64::from(block_units);
+            self.ledger.charge(self.ledger.opened(), Cost { pages: 1.0, erases });
         }
         let at = self.open * self.geometry.block_units + self.next;
         self.holds[at as usize] = unit;
@@ -159,6 +167,14 @@ impl Translation for PageMapped {
 
     fn done(&self) -> Done {
         self.done
+    }
+
+    fn charge_to(&mut self, account: usize) {
+        self.ledger.open(account);
+    }
+
+    fn costs(&self) -> &[Cost] {
+        self.ledger.costs()
     }
 
     fn round_pages(&self) -> u64 {

@@ -116,18 +116,17 @@ where
 {
     let units = device_bytes.div_ceil(card.unit_bytes());
     let buffer = Buffer::new(card, u32::try_from(units).unwrap_or(u32::MAX), cache_bytes);
-    let mut player = Player { card, buffer, windows, works: Vec::new() };
+    let mut player = Player { card, buffer, windows };
     let mut before: Option<f64> = None;
     for round in 0..MOST_ROUNDS {
-        let works = player.round(events);
-        let pages = works.last().map_or(0.0, |all| all.programmed_bytes);
-        let steady = before.is_some_and(|before| (pages - before).abs() <= STEADY * before);
-        if steady || pages == 0.0 || round + 1 == MOST_ROUNDS {
-            let (windows, all) = works.split_at(windows.len());
-            let all = all.first().copied().unwrap_or_default();
-            return Replayed { windows: windows.to_vec(), all, steady: steady || pages == 0.0 };
+        let (windows, all) = player.round(events);
+        let now = all.programmed_bytes;
+        let steady =
+            now == 0.0 || before.is_some_and(|before| (now - before).abs() <= STEADY * before);
+        if steady || round + 1 == MOST_ROUNDS {
+            return Replayed { windows, all, steady };
         }
-        before = (round > 0).then_some(pages);
+        before = (round > 0).then_some(now);
     }
     Replayed { windows: Vec::new(), all: Work::default(), steady: false }
 }
@@ -137,84 +136,80 @@ struct Player<'a> {
     card: &'a mut dyn Translation,
     buffer: Buffer,
     windows: &'a [Window],
-    /// Of each window, and of all.
-    works: Vec<Work>,
 }
 
 impl Player<'_> {
-    /// Plays as often as a round has it; the mean over the passes.
-    fn round<I>(&mut self, events: &I) -> Vec<Work>
+    /// Plays as often as a round has it; what each window, and all, came to, the mean over the passes.
+    fn round<I>(&mut self, events: &I) -> (Vec<Work>, Work)
     where
         I: IntoIterator<Item = Event> + Clone,
     {
-        self.works = vec![Work::default(); self.windows.len() + 1];
-        let (until, mut passes) = (self.card.done().pages + self.card.round_pages(), 0);
+        // What lies in no window has an account too.
+        let others = self.windows.len();
+        self.card.charge_to(others);
+        let (begun, charged) = (self.card.done(), self.card.costs().to_vec());
+        let (until, mut passes) = (begun.pages + self.card.round_pages(), 0);
+        let mut written = vec![0; others + 1];
         while passes < MOST_PASSES && (passes == 0 || self.card.done().pages < until) {
             let before = self.card.done();
-            self.pass(events.clone());
+            self.pass(events.clone(), &mut written);
             passes += 1;
             if self.card.done() == before {
                 break;
             }
         }
         let mean = |total: f64| total / passes as f64;
-        let mean = |work: &Work| Work {
-            written_bytes: mean(work.written_bytes),
-            programmed_bytes: mean(work.programmed_bytes),
-            erases: mean(work.erases),
+        let page_bytes = self.card.page_bytes() as f64;
+        let (costs, done) = (self.card.costs(), self.card.done());
+        let of_window = |window: usize| Work {
+            written_bytes: mean(written[window] as f64),
+            programmed_bytes: mean((costs[window].pages - charged[window].pages) * page_bytes),
+            erases: mean(costs[window].erases - charged[window].erases),
         };
-        self.works.iter().map(mean).collect()
+        let all = Work {
+            written_bytes: mean(written.iter().sum::<u64>() as f64),
+            programmed_bytes: mean((done.pages - begun.pages) as f64 * page_bytes),
+            erases: mean((done.erases - begun.erases) as f64),
+        };
+        ((0..others).map(of_window).collect(), all)
     }
 
-    /// Plays once.
-    fn pass(&mut self, events: impl IntoIterator<Item = Event>) {
-        let mut window = 0;
+    /// Plays once, and adds the bytes that are written in each window, and in none.
+    fn pass(&mut self, events: impl IntoIterator<Item = Event>, written: &mut [u64]) {
+        let (mut window, others) = (0, self.windows.len());
         for event in events {
             while self.windows.get(window).is_some_and(|one| one.ended < event.ns) {
                 window += 1;
             }
-            let within = self.windows.get(window).filter(|one| one.began <= event.ns);
-            self.take(event, within.map(|_| window));
+            let within = self.windows.get(window).is_some_and(|one| one.began <= event.ns);
+            let account = if within { window } else { others };
+            self.card.charge_to(account);
+            written[account] += self.take(event);
         }
         // What a card holds back at the end it programs before the next pass.
-        self.take(Event { ns: 0, kind: Kind::Flush, offset: 0, length: 0 }, None);
+        self.card.charge_to(others);
+        self.buffer.flush(self.card);
     }
 
-    fn take(&mut self, Event { kind, offset, length, .. }: Event, window: Option<usize>) {
-        let before = self.card.done();
+    /// Does what an event says; the bytes that it writes.
+    fn take(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
         let unit = self.card.unit_bytes();
-        let written = match kind {
-            Kind::Flush => {
-                self.buffer.flush(self.card);
-                0
-            }
+        match kind {
+            Kind::Flush => self.buffer.flush(self.card),
             Kind::Write => {
                 for number in offset / unit..(offset + length).div_ceil(unit) {
                     self.buffer.write(number as u32, self.card);
                 }
-                length
+                return length;
             }
             Kind::Discard => {
                 // A unit of which a part is given up holds the rest still.
                 for number in offset.div_ceil(unit)..(offset + length) / unit {
                     self.buffer.discard(number as u32, self.card);
                 }
-                0
             }
-        };
-        let done = self.card.done();
-        let work = Work {
-            written_bytes: written as f64,
-            programmed_bytes: ((done.pages - before.pages) * self.card.page_bytes()) as f64,
-            erases: (done.erases - before.erases) as f64,
-        };
-        let all = self.windows.len();
-        for place in window.into_iter().chain([all]) {
-            let sum = &mut self.works[place];
-            sum.written_bytes += work.written_bytes;
-            sum.programmed_bytes += work.programmed_bytes;
-            sum.erases += work.erases;
         }
+        0
     }
 }
 

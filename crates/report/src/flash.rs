@@ -50,7 +50,8 @@ impl<'a> Wear<'a> {
             self.card.days(end, erases).map(|days| days / YEAR)
         };
         let rows = self.loads && self.ops > 0;
-        rows.then(|| Some([at(End::Low)?, at(End::High)?])).flatten()
+        let ends = rows.then(|| Some([at(End::Low)?, at(End::High)?])).flatten();
+        ends.map(|[low, high]| [low.min(high), low.max(high)])
     }
 }
 

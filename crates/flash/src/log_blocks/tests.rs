@@ -66,6 +66,22 @@ fn with_more_blocks_open_less_is_merged() {
 }
 
 #[test]
+fn a_merge_is_charged_to_those_who_wrote_what_is_merged() {
+    let mut card = card(1);
+    card.charge_to(0);
+    card.program(&[7, 9, 11]);
+    card.charge_to(1);
+    card.program(&[8]);
+    card.charge_to(2);
+    // It merges what the others wrote, and pays for its own page alone.
+    card.program(&[PAGES]);
+    let costs = card.costs();
+    assert_eq!(costs[0], Cost { pages: 3.0 + 192.0, erases: 1.5 });
+    assert_eq!(costs[1], Cost { pages: 1.0 + 64.0, erases: 0.5 });
+    assert_eq!(costs[2], Cost { pages: 1.0, erases: 0.0 });
+}
+
+#[test]
 fn what_is_discarded_is_not_copied() {
     let mut card = card(1);
     (10..PAGES).for_each(|page| card.discard(page));

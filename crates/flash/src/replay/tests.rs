@@ -150,6 +150,29 @@ fn what_happens_in_a_window_is_told_apart() {
 }
 
 #[test]
+fn all_that_is_done_is_charged_to_somebody() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+    let pages = DEVICE >> 14;
+    let events: Vec<Event> =
+        (0..20_000).map(|at| write(at, random.random_range(0..pages) << 14, 16 << 10)).collect();
+    let windows = [Window { began: 0, ended: 4_999 }, Window { began: 5_000, ended: 20_000 }];
+    for card in [page_mapped(16 << 10, Cleaning::Greedy), log_blocks(3)] {
+        let Replayed { windows, all, .. } = replayed(&card, End::Typical, &events, &windows);
+        let sum = |of: fn(&Work) -> f64| windows.iter().map(of).sum::<f64>();
+        for (charged, counted) in [
+            (sum(|work| work.written_bytes), all.written_bytes),
+            (sum(|work| work.programmed_bytes), all.programmed_bytes),
+            (sum(|work| work.erases), all.erases),
+        ] {
+            assert!((charged / counted - 1.0).abs() < 0.01, "{card:?}: {charged} of {counted}");
+        }
+        // A quarter of the writes, at random places as the others are.
+        let share = windows[0].programmed_bytes / all.programmed_bytes;
+        assert!((share - 0.25).abs() < 0.01, "{card:?}: {share}");
+    }
+}
+
+#[test]
 fn the_less_is_spare_the_more_is_programmed() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let pages = DEVICE >> 14;
