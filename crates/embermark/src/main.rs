@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use embermark_engines::engine_library::{self, Described};
 use embermark_engines::registry;
+use embermark_harness::client_machines;
 
 use crate::error::Failure;
 use commands::{
@@ -76,6 +77,15 @@ enum Command {
     /// Take part in a cell beside its worker, as told on standard input
     #[command(hide = true)]
     Companion,
+    /// Be a client machine of a server, as told on standard input
+    #[command(hide = true)]
+    ClientMachine {
+        /// To say what this machine is, to start its process, to hand it orders, or to be it
+        #[arg(value_parser = ["facts", "start", "order", "serve"])]
+        what: String,
+        /// The process's folder
+        dir: PathBuf,
+    },
 }
 
 /// The version, and what is built in.
@@ -121,6 +131,14 @@ fn main() -> ExitCode {
             opened.map(|()| embermark_durability::worker_main(registry::all()))
         }
         Command::Companion => return embermark_harness::companion_main(),
+        Command::ClientMachine { what, dir } => {
+            return match &*what {
+                "facts" => client_machines::facts(&dir),
+                "start" => client_machines::start_machine(&dir),
+                "order" => client_machines::order(&dir),
+                _ => client_machines::serve_machine(&dir),
+            };
+        }
     };
     done.unwrap_or_else(|failure| {
         eprintln!("embermark: {failure}");

@@ -5,46 +5,20 @@
 mod common;
 #[path = "fleet/devices.rs"]
 mod devices;
+#[path = "fleet/folder.rs"]
+mod folder;
 
-use std::env::consts::ARCH;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use common::{Ended, Place, read_result, wait_for};
 use devices::{Device, saying};
+use folder::fleet;
 use serde_json::Value;
 
 const PLAN: &str = "workloads = [\"sensors\", \"contacts\"]\nengines = [\"sqlite\", \"redb\"]\n\
                     scale = [\"300\"]\ntrials = 3\nruns = 2\nno-such-file = true\n";
-
-/// A package with the program that is tested and nothing else.
-fn package(place: &Place) {
-    let name = format!("embermark-0.0.0-linux-{ARCH}");
-    let bin = place.path(&name).join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    let run = |command: &mut Command| assert!(command.status().unwrap().success(), "{command:?}");
-    let program = bin.join("embermark");
-    // Without what is for debuggers: every device gets a copy.
-    run(Command::new("strip").arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_embermark")));
-    let to = place.path("packages");
-    fs::create_dir(&to).unwrap();
-    let archive = to.join(format!("{name}.tar.gz"));
-    let mut tar = Command::new("tar");
-    tar.args(["--use-compress-program", "gzip -1", "-cf"]).arg(archive).arg("-C");
-    run(tar.arg(place.path("")).arg(&name));
-}
-
-/// A fleet of these lines.
-fn fleet(place: &Place, lines: &[String]) {
-    package(place);
-    place.embermark(&["fleet", "init", "fleet", "--packages", "packages"]).with(0);
-    let plan = PLAN.replace("no-such-file = true\n", "");
-    fs::write(place.path("fleet/plan/plan.toml"), plan).unwrap();
-    let inventory = place.path("fleet/inventory.ini");
-    let text = fs::read_to_string(&inventory).unwrap() + &lines.concat();
-    fs::write(inventory, text).unwrap();
-}
 
 const RUN: [&str; 6] = ["fleet", "run", "--look-every", "1", "-V", "embermark_needs_calm=false"];
 
@@ -77,7 +51,7 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
         .iter()
         .map(|device| device.line(if device.name == "attic" { full } else { "" }))
         .collect();
-    fleet(&place, &lines);
+    fleet(&place, &PLAN.replace("no-such-file = true\n", ""), &lines);
     for device in &mut devices[..4] {
         let path = (device.name == "museum").then_some(&*fake);
         device.on(path);

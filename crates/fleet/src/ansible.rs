@@ -10,7 +10,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::event::Event;
-use crate::files::PLAYBOOK;
 use crate::{FleetError, Result};
 
 /// Ansible, as it is found in PATH, for the fleet in a folder.
@@ -18,6 +17,25 @@ pub(crate) struct Ansible<'a> {
     fleet: &'a Path,
     playbook: PathBuf,
     inventory: PathBuf,
+}
+
+/// What is played.
+#[derive(Clone, Copy)]
+pub(crate) struct Play<'a> {
+    pub playbook: &'a str,
+    pub devices: &'a [String],
+    pub variables: &'a [String],
+    /// Of its tasks those with this tag.
+    pub tags: Option<&'a str>,
+    /// Variables of Ansible's own environment.
+    pub environment: &'a [(String, String)],
+}
+
+impl<'a> Play<'a> {
+    /// All tasks of a playbook on these devices, with these variables.
+    pub const fn of(playbook: &'a str, devices: &'a [String], variables: &'a [String]) -> Self {
+        Self { playbook, devices, variables, tags: None, environment: &[] }
+    }
 }
 
 impl<'a> Ansible<'a> {
@@ -40,20 +58,14 @@ impl<'a> Ansible<'a> {
         Ok(out.lines().skip(1).map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Plays the fleet's playbook on these devices, with these variables, of its tasks those that only look
-    /// where `look` is set, and hands on what happens as it happens.
-    pub fn play(
-        &self,
-        devices: &[&str],
-        variables: &[String],
-        look: bool,
-        mut heard: impl FnMut(Event),
-    ) -> Result<()> {
+    /// Plays, and hands on what happens as it happens.
+    pub fn play(&self, play: &Play<'_>, mut heard: impl FnMut(Event)) -> Result<()> {
         let mut command = self.command(&self.playbook);
         command.env("ANSIBLE_STDOUT_CALLBACK", "embermark_events");
-        command.arg(PLAYBOOK).arg("--limit").arg(devices.join(","));
-        command.args(look.then_some("--tags=watch"));
-        for variable in variables {
+        command.envs(play.environment.iter().map(|(name, value)| (name, value)));
+        command.arg(play.playbook).arg("--limit").arg(play.devices.join(","));
+        command.args(play.tags.map(|tags| format!("--tags={tags}")));
+        for variable in play.variables {
             command.args(["--extra-vars", variable]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -30,6 +30,11 @@ pub enum FleetError {
     /// Ansible itself failed.
     #[error("Ansible failed: {0}")]
     Ansible(String),
+    /// A device that was to be a client machine cannot be had.
+    #[error(
+        "every device is a client machine, and these cannot be had: {0}; --limit leaves devices out"
+    )]
+    Clients(String),
     /// No device.
     #[error("{0}")]
     NoDevices(String),
@@ -44,7 +49,7 @@ pub enum FleetError {
 impl FleetError {
     /// Whether what was asked for makes no sense: exit status 2.
     pub const fn is_usage(&self) -> bool {
-        !matches!(self, Self::Ansible(_) | Self::File(..))
+        !matches!(self, Self::Ansible(_) | Self::Clients(_) | Self::File(..))
     }
 }
 

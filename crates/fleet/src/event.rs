@@ -13,6 +13,9 @@ pub(crate) struct Event {
     pub message: String,
     /// What its command printed.
     pub out: String,
+    /// Each time that its clock was asked for: sent, told and received, in ns.
+    #[serde(default)]
+    pub probes: Vec<[i64; 3]>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

@@ -13,6 +13,11 @@ const FILES: &[(&str, &str)] = &[
     ("plan/plan.toml", include_str!("../files/plan/plan.toml")),
     ("ansible.cfg", include_str!("../files/ansible.cfg")),
     (PLAYBOOK, include_str!("../files/fleet.yml")),
+    (CLIENTS, include_str!("../files/clients.yml")),
+    (
+        "action_plugins/embermark_order.py",
+        include_str!("../files/action_plugins/embermark_order.py"),
+    ),
     (
         "callback_plugins/embermark_events.py",
         include_str!("../files/callback_plugins/embermark_events.py"),
@@ -22,11 +27,21 @@ const FILES: &[(&str, &str)] = &[
         include_str!("../files/roles/embermark/defaults/main.yml"),
     ),
     ("roles/embermark/tasks/main.yml", include_str!("../files/roles/embermark/tasks/main.yml")),
+    (
+        "roles/embermark/tasks/install.yml",
+        include_str!("../files/roles/embermark/tasks/install.yml"),
+    ),
+    ("roles/embermark/tasks/calm.yml", include_str!("../files/roles/embermark/tasks/calm.yml")),
+    ("roles/embermark/tasks/ready.yml", include_str!("../files/roles/embermark/tasks/ready.yml")),
+    ("roles/embermark/tasks/order.yml", include_str!("../files/roles/embermark/tasks/order.yml")),
     ("roles/embermark/files/job.sh", include_str!("../files/roles/embermark/files/job.sh")),
 ];
 
 /// What Ansible plays.
 pub(crate) const PLAYBOOK: &str = "fleet.yml";
+
+/// What Ansible plays where devices are clients of one server.
+pub(crate) const CLIENTS: &str = "clients.yml";
 
 /// Writes a new fleet into a folder that is empty or not there, with the packages of another folder where
 /// one is named. Returns how many those are.

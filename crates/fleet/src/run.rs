@@ -5,9 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::ansible::Ansible;
+use crate::ansible::{Ansible, Play};
 use crate::device::Device;
 use crate::error::at;
+use crate::files::PLAYBOOK;
 use crate::outcome::{self, FOLDER, Last, Reported, result_of};
 use crate::{FleetError, Outcome, Result, packages, plan};
 
@@ -40,13 +41,7 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
     let results = fleet.join(FOLDER);
     fs::create_dir_all(&results).map_err(at(&results))?;
     let _lock = lock(fleet, &results.join(".lock"))?;
-    let names = ansible.devices(options.limit.as_deref())?;
-    if names.is_empty() {
-        let which = options.limit.as_ref().map_or(String::new(), |limit| format!(" as '{limit}'"));
-        let inventory = fleet.join("inventory.ini");
-        let says = format!("there is no device{which} in {}", inventory.display());
-        return Err(FleetError::NoDevices(says));
-    }
+    let names = names(&ansible, fleet, options)?;
     let (before, mut devices): (Vec<Device>, Vec<Device>) = names
         .into_iter()
         .map(Device::new)
@@ -70,8 +65,9 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
             if wanted.is_empty() {
                 continue;
             }
-            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-            ansible.play(&wanted, &variables, look, |event| {
+            let tags = look.then_some("watch");
+            let play = Play { tags, ..Play::of(PLAYBOOK, &wanted, &variables) };
+            ansible.play(&play, |event| {
                 let Some(device) = devices.iter_mut().find(|one| one.name == event.device) else {
                     return;
                 };
@@ -105,12 +101,28 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
     Ok(last)
 }
 
+/// The devices that are asked for, at least one.
+pub(crate) fn names(
+    ansible: &Ansible<'_>,
+    fleet: &Path,
+    options: &RunOptions,
+) -> Result<Vec<String>> {
+    let names = ansible.devices(options.limit.as_deref())?;
+    if names.is_empty() {
+        let which = options.limit.as_ref().map_or(String::new(), |limit| format!(" as '{limit}'"));
+        let inventory = fleet.join("inventory.ini");
+        let says = format!("there is no device{which} in {}", inventory.display());
+        return Err(FleetError::NoDevices(says));
+    }
+    Ok(names)
+}
+
 fn names_of(devices: &[Device], wanted: impl Fn(&&Device) -> bool) -> Vec<String> {
     devices.iter().filter(wanted).map(|device| device.name.clone()).collect()
 }
 
 /// Has no other fleet run be at work there as long as what it returns lives.
-fn lock(fleet: &Path, path: &Path) -> Result<File> {
+pub(crate) fn lock(fleet: &Path, path: &Path) -> Result<File> {
     let file = File::create(path).map_err(at(path))?;
     file.try_lock().map_err(|_| FleetError::Busy(fleet.to_owned()))?;
     Ok(file)

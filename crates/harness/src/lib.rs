@@ -22,6 +22,7 @@ pub mod catalog;
 pub mod cells;
 mod cgroup;
 mod child;
+pub mod client_machines;
 mod clock;
 mod cold;
 mod companion;

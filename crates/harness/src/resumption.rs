@@ -40,6 +40,10 @@ pub fn resume(
     let Head { plan, manifest: Manifest { run_id, started, .. }, databases, cells, .. } =
         &before.head;
     let refuse = |problem| HarnessError::resume(&path, problem);
+    if !before.head.manifest.client_machines.is_empty() {
+        let again = "its clients are on several machines: begin it anew by `embermark fleet run --clients-of`";
+        return Err(refuse(again.to_owned()));
+    }
     if let Some(problem) = another_run(&before.head, asked, options)? {
         return Err(refuse(problem));
     }

@@ -100,7 +100,7 @@ impl From<EngineError> for Stop {
     }
 }
 
-fn status_of(error: &EngineError) -> Status {
+pub(crate) fn status_of(error: &EngineError) -> Status {
     if error.is_unsupported() {
         Status::Unsupported
     } else if error.is_unavailable() {
@@ -144,6 +144,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.plan.rate,
         clients: job.plan.clients,
+        own_clients: None,
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         cold: job.plan.cold,
@@ -300,6 +301,7 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
                 clients: meter.clients().to_vec(),
+                client_machines: None,
                 schedule: (self.bench.target_rate(index))
                     .or(self.job.plan.target_rate.map(|rate| rate as f64))
                     .and_then(|rate| meter.schedule_kept(rate)),

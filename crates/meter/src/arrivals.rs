@@ -11,6 +11,7 @@ use nix::sys::prctl;
 
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
+use crate::progress::Progress;
 
 /// How long before an operation's time the loop stops sleeping and looks at the clock instead: a sleep
 /// ends when the system finds the time.
@@ -54,10 +55,15 @@ pub(crate) struct OpenLoop {
     started: u64,
     /// By how many ticks the last of them was late.
     behind: u64,
+    pub progress: Progress,
 }
 
 impl OpenLoop {
-    pub fn new(schedule: ArrivalSchedule, ticks_of: impl Fn(Duration) -> u64) -> Self {
+    pub fn new(
+        schedule: ArrivalSchedule,
+        progress: Progress,
+        ticks_of: impl Fn(Duration) -> u64,
+    ) -> Self {
         let ticks_of_second = ticks_of(Duration::from_secs(1)) as f64;
         let ticks = |ns: f64| ns * ticks_of_second / 1e9;
         Self {
@@ -68,12 +74,14 @@ impl OpenLoop {
             late: latency::empty(),
             started: 0,
             behind: 0,
+            progress,
         }
     }
 
     pub fn reset(&mut self) {
         self.response.reset();
         self.late.reset();
+        self.progress.reset();
         (self.started, self.behind) = (0, 0);
     }
 
@@ -118,6 +126,7 @@ impl OpenLoop {
             service.saturating_record(clock.nanoseconds(now, ended).max(1));
             self.response.saturating_record(clock.nanoseconds(due.min(now), ended).max(1));
             at += 1;
+            self.progress.note(ended, at);
         }
         Ok(at - part.start)
     }

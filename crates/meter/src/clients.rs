@@ -5,8 +5,9 @@ use std::time::Duration;
 use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule};
 
 use crate::arrivals::ArrivalSchedule;
+use crate::clock::Clock;
 use crate::latency::{self, Histogram};
-use crate::merged_clients::MergedClients;
+use crate::merged_clients::{MergedClients, Track};
 use crate::meter::{Measured, Meter};
 
 impl Meter {
@@ -16,6 +17,9 @@ impl Meter {
     pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
         (meter.every, meter.hook) = (self.every, self.hook);
+        if self.progress.is_enabled() {
+            meter.note_progress();
+        }
         meter.set_schedule(schedule);
         meter
     }
@@ -48,6 +52,12 @@ impl Meter {
             measured.ops += ops;
             measured.capped |= capped;
             self.every = self.every.max(client.every);
+            let open_loop = client.open_loop.as_ref();
+            let progress = open_loop.map_or(&client.progress, |open_loop| &open_loop.progress);
+            if progress.is_enabled() {
+                let (progress, between) = (progress.clone(), (client.started, client.stopped));
+                merged.tracks.push(Track { progress, between, ops });
+            }
             add(&mut self.histogram, &client.histogram);
             if let Some(open_loop) = &client.open_loop {
                 add(&mut response, &open_loop.response);
@@ -83,6 +93,48 @@ impl Meter {
         response.map_or((0, 0.0), |all| (all.len(), all.mean() * all.len() as f64))
     }
 
+    /// When the last run began and ended, in ticks of the [clock](Self::clock): of several clients the first
+    /// one's start and the last one's end.
+    pub const fn between(&self) -> (u64, u64) {
+        (self.started, self.stopped)
+    }
+
+    /// The time in which every client was at work, in ticks: from the last one's start to the first one's
+    /// end, which may be before it. `None` where no [progress](Self::note_progress) was noted.
+    pub fn all_at_work(&self) -> Option<(u64, u64)> {
+        let tracks = &self.merged.tracks;
+        let from = tracks.iter().map(|track| track.between.0).max()?;
+        Some((from, tracks.iter().map(|track| track.between.1).min()?))
+    }
+
+    /// How many operations the clients of the last run had done by a time in ticks, of which
+    /// [progress](Self::note_progress) was noted.
+    pub fn done_by(&self, ticks: u64) -> f64 {
+        let done = |track: &Track| track.progress.at(ticks, track.between, track.ops);
+        self.merged.tracks.iter().map(done).sum()
+    }
+
+    /// The clock of the runs.
+    pub const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// By how much operations were late for which a client was ready on time; `None` of a closed loop, and
+    /// where there was none.
+    pub fn late(&self) -> Option<Latency> {
+        latency::summary(self.late_starts()?, 1)
+    }
+
+    /// Of each client of an open loop the share of its rate that it achieved.
+    pub fn achieved(&self) -> &[f64] {
+        &self.merged.achieved
+    }
+
+    fn late_starts(&self) -> Option<&Histogram> {
+        let own = || self.open_loop.as_ref().map(|open_loop| &open_loop.late);
+        self.merged.late.as_ref().or_else(own)
+    }
+
     /// Response times of the last run, from when each operation was to start; `None` of a closed
     /// loop.
     pub fn response(&self) -> Option<Latency> {
@@ -92,11 +144,7 @@ impl Meter {
     /// How well the schedule of the last run was kept, of `per_second` operations by all clients
     /// together; `None` of a closed loop, and of a run without operations.
     pub fn schedule_kept(&self, target_rate: f64) -> Option<OpenLoopSchedule> {
-        let late = self
-            .merged
-            .late
-            .as_ref()
-            .or(self.open_loop.as_ref().map(|open_loop| &open_loop.late))?;
+        let late = self.late_starts()?;
         let own = self.open_loop.as_ref().and_then(|open_loop| open_loop.achieved());
         let shares =
             if self.merged.achieved.is_empty() { own.as_slice() } else { &self.merged.achieved };

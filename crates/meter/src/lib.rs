@@ -13,6 +13,7 @@ mod latency;
 mod merged_clients;
 mod meter;
 mod pacer;
+mod progress;
 pub mod steady;
 mod stopwatch;
 mod timeline;

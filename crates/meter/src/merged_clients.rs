@@ -3,6 +3,7 @@
 use embermark_model::result::ClientRun;
 
 use crate::latency::Histogram;
+use crate::progress::Progress;
 
 /// What the clients of a run measured.
 #[derive(Debug, Default)]
@@ -12,4 +13,15 @@ pub(crate) struct MergedClients {
     pub late: Option<Histogram>,
     /// The shares of their rate that they achieved.
     pub achieved: Vec<f64>,
+    /// How far each was when, where that was noted.
+    pub tracks: Vec<Track>,
+}
+
+/// How far one client was when.
+#[derive(Debug)]
+pub(crate) struct Track {
+    pub progress: Progress,
+    /// Ticks of its start and its end.
+    pub between: (u64, u64),
+    pub ops: u64,
 }

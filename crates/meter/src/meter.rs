@@ -9,6 +9,7 @@ use crate::arrivals::{ArrivalSchedule, OpenLoop};
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
 use crate::merged_clients::MergedClients;
+use crate::progress::Progress;
 
 /// Operations timed one by one at the start of a phase's first run, to learn how fast they are.
 const CALIBRATION: u64 = 64;
@@ -38,6 +39,8 @@ pub struct Meter {
     /// What other meters measured of the same run.
     pub(crate) merged: MergedClients,
     pub(crate) hook: Option<ClockHook>,
+    /// Of a closed loop; an open one has its own.
+    pub(crate) progress: Progress,
 }
 
 /// Is told that a clock is about to start (`true`), or has stopped.
@@ -77,6 +80,15 @@ impl Meter {
             open_loop: None,
             merged: MergedClients::default(),
             hook: None,
+            progress: Progress::default(),
+        }
+    }
+
+    /// Has every run take note of how many operations were done when, for [`done_by`](Self::done_by).
+    pub fn note_progress(&mut self) {
+        self.progress = Progress::enabled(|time| self.ticks_of(time));
+        if let Some(open_loop) = &mut self.open_loop {
+            open_loop.progress = self.progress.clone();
         }
     }
 
@@ -88,14 +100,16 @@ impl Meter {
     /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`;
     /// `None`: in a closed one, each when the one before has ended.
     pub fn set_schedule(&mut self, schedule: Option<ArrivalSchedule>) {
-        self.open_loop =
-            schedule.map(|schedule| OpenLoop::new(schedule, |time| self.ticks_of(time)));
+        let progress = &self.progress;
+        self.open_loop = schedule
+            .map(|schedule| OpenLoop::new(schedule, progress.clone(), |time| self.ticks_of(time)));
     }
 
     /// Starts the clock of a run.
     pub fn start(&mut self) {
         self.measured = Measured::default();
         self.histogram.reset();
+        self.progress.reset();
         self.merged = MergedClients::default();
         if let Some(open_loop) = &mut self.open_loop {
             open_loop.reset();
@@ -235,6 +249,7 @@ impl Meter {
             let to = self.clock.ticks();
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
             at += 1;
+            self.progress.note(to, at);
             if to >= end {
                 break;
             }

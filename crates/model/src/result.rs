@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Dataset, Plan};
 use crate::{CellId, Configuration, Durability, Status};
 
+mod client_machines;
 mod disk_curve;
 mod energy;
 mod explained;
@@ -19,6 +20,7 @@ mod timeline;
 mod wear;
 mod write_behind;
 
+pub use client_machines::{ClientMachine, ClientMachines, ClockOffset};
 pub use disk_curve::DiskCurve;
 pub use energy::{Energy, EnergyMeasurement, EnergySource, Period};
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
@@ -120,6 +122,10 @@ pub struct Manifest {
     /// What the disk says of its wear; absent in files by versions that did not look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
+    /// Where clients on several machines used one server: each of them by its name. `machine` has then
+    /// what all of them have in common.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub client_machines: BTreeMap<String, Machine>,
 }
 
 /// What an engine is, as its adapter says.

@@ -7,7 +7,7 @@ use std::mem;
 
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::advise::{AdviceTables, OverDevices};
 use crate::overview::means::{self, Line, Standing};
@@ -71,8 +71,10 @@ pub struct Compared {
     pub tier: Durability,
 }
 
-/// How an engine stands in one line on one device. Each field but the three places may be absent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// How an engine stands in one line on one device. Each field but the three places may be absent. A page of
+/// many devices has tens of thousands: it is written as `[device, line, engine, ratio, ns, flags, says]`, with
+/// 1 for `whole` and 2 for `best` in the flags, numbers of five digits, and nothing where the last are absent.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Box {
     /// Place in [`Fleet::devices`].
     pub device: usize,
@@ -82,18 +84,33 @@ pub struct Box {
     pub engine: usize,
     /// How many times the time of the device's own fastest engine: the geometric mean over the phases that
     /// it answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// Its time of one operation in ns: the geometric mean over the same phases.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ns: Option<f64>,
     /// It answered every phase that any engine did there.
     pub whole: bool,
     /// The fastest of those with every phase, or no difference to that one is shown.
     pub best: bool,
     /// In place of a ratio.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+}
+
+impl Serialize for Box {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { device, line, engine, ratio, ns, whole, best, says } = self;
+        let flags = u8::from(*whole) + 2 * u8::from(*best);
+        let (ratio, ns) = (ratio.map(five_digits), ns.map(five_digits));
+        match (ratio, says) {
+            (None, None) => (device, line, engine).serialize(to),
+            (_, None) => (device, line, engine, ratio, ns, flags).serialize(to),
+            (_, Some(says)) => (device, line, engine, ratio, ns, flags, says).serialize(to),
+        }
+    }
+}
+
+/// A number to five significant digits: more than a box shows.
+fn five_digits(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 impl Fleet {

@@ -1,6 +1,7 @@
 //! The tables of a report as texts in rows and columns, before anything is laid out: what the
 //! terminal, Markdown and the page show alike.
 
+mod client_machines;
 mod heading;
 mod tables;
 

@@ -117,7 +117,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         return notes;
     }
     let time = || note("time", "mean of the counted runs of a trial, median over the trials");
-    notes.push(sharing::time(&file.plan).unwrap_or_else(time));
+    notes.push(sharing::time(file).unwrap_or_else(time));
     if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
         let says = "time over that of the row's best, within one tier; * is the best";
         notes.push(note("1.00x", says));
@@ -129,6 +129,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         notes.push(note(grid::PER_OPERATION, says));
     }
     notes.extend(sharing::schedule(&measured));
+    notes.extend(sharing::machines(file, &measured));
     notes.extend(stopped(file, &measured));
     let apart = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or four \
                  trials); it counts all the same";
@@ -338,6 +339,7 @@ fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     let head = [("harness floor", floor), ("drift", drift::of(file).map(|drift| drift.says()))];
     let further = [
         ("engines", Some(versions(file))),
+        ("client machines", client_machines(file)),
         ("machine", Some(self::machine(machine))),
         ("embermark", Some(text::plain(&made))),
         ("result file", path.map(|path| text::plain(&path.display().to_string()))),
@@ -381,6 +383,29 @@ fn library_of(file: &ResultFile, engine: &str) -> Option<String> {
     let library = file.manifest.engines.get(engine)?.engine_library.as_ref()?;
     let digest: String = library.sha256.chars().take(16).collect();
     Some(format!(" (of {}, SHA-256 {}…)", text::plain(&library.file), text::plain(&digest)))
+}
+
+/// The machines that the clients were on, where there were several: of each what is not the same of all.
+fn client_machines(file: &ResultFile) -> Option<String> {
+    let Manifest { client_machines, machine: common, .. } = &file.manifest;
+    let differs = |machine: &Machine| {
+        let own = |of: fn(&Machine) -> Option<String>| of(machine).filter(|_| of(common).is_none());
+        let of = [
+            own(|machine| machine.board.clone()),
+            own(|machine| machine.cpu.clone()),
+            own(|machine| machine.cpus.map(|cpus| format::counted(cpus.into(), "CPU"))),
+        ];
+        of.into_iter().flatten().map(|word| text::plain(&word)).collect::<Vec<_>>().join(", ")
+    };
+    let named = client_machines.iter().map(|(name, machine)| match differs(machine) {
+        own if own.is_empty() => text::plain(name),
+        own => format!("{} ({own})", text::plain(name)),
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
+        let says = "below is what all of them have in common; the server is another machine or one of them";
+        format!("{}: {says}", named.join(", "))
+    })
 }
 
 /// The machine in a line; empty when nothing of it could be read.

@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -220,6 +221,8 @@ pub struct Spec {
     pub rate: Rate,
     /// Clients that share the operations of a phase.
     pub clients: u32,
+    /// Which of them are on this machine, where they are on several.
+    pub own_clients: Option<Range<u32>>,
     /// Operations a second that are started, by all clients together (open loop); `None`: each
     /// client starts its next one when the last has ended (closed loop).
     pub target_rate: Option<u64>,
@@ -248,6 +251,7 @@ impl Spec {
             warm_up: Duration::ZERO,
             rate: Rate::default(),
             clients: 1,
+            own_clients: None,
             target_rate: None,
             p99_limit: Duration::from_millis(100),
             cold: false,
@@ -270,6 +274,17 @@ pub trait Prepared {
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError>;
+
+    /// Sets up the clients of this machine on a database that another machine has
+    /// [opened](Self::open), of which `store` is a client. The bench does its share of every phase; the
+    /// other one readies the database before, and checks the answers of all.
+    ///
+    /// # Errors
+    /// Unsupported, the default, where a workload has no clients on several machines; else when the engine
+    /// refuses.
+    fn join(self: Box<Self>, _store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        Err(EngineError::unsupported("this workload", "clients on several machines"))
+    }
 }
 
 /// A phase of an opened cell.
@@ -356,6 +371,16 @@ pub trait Bench {
         answer: &Answer,
         measured: Measured,
     ) -> Result<(), CheckError>;
+
+    /// Operations that each client of this machine did in the last run, in their order; none where clients
+    /// are not on several machines.
+    fn done(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes what the clients of all machines did in the last run of a phase as done, in their order, so
+    /// that [`check`](Self::check) is of the answer of all.
+    fn take_done(&mut self, _phase: usize, _done: Vec<u64>) {}
 
     /// Who said what the right answer of a phase is, or that nobody did, where that is no oracle.
     fn checked_by(&self, _phase: usize) -> Option<String> {

@@ -15,6 +15,8 @@ use super::report::{of_paths, results_below, write_runs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
+mod clients;
+
 /// The arguments of `embermark fleet`.
 #[derive(Args)]
 pub struct FleetArgs {
@@ -51,6 +53,15 @@ struct RunArgs {
     /// Only the devices of this pattern, as Ansible has it: roof,kitchen or a group or '*.example'
     #[arg(long, value_name = "PATTERN")]
     limit: Option<String>,
+    /// Have every device be a client machine of this one server, all at the same time, and none measure for
+    /// itself: ENGINE=URL, or a URL whose scheme says the engine, such as postgres://user@db/bench. Of the
+    /// plan it takes all but engines and workloads other than sensors; clients and rate are those of each
+    /// device and of all. The password may stand in the environment, as EMBERMARK_PASSWORD_ENGINE
+    #[arg(long, value_name = "ENGINE=URL")]
+    clients_of: Option<String>,
+    /// With --clients-of, the folder for the result [default: clients/TIME in the fleet's folder]
+    #[arg(long, value_name = "DIR", requires = "clients_of")]
+    out: Option<PathBuf>,
     /// Seconds between two looks at the devices
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
     look_every: u64,
@@ -168,12 +179,17 @@ fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
 }
 
 fn run(args: RunArgs) -> Result<ExitCode, Failure> {
-    makes_sense(&args.folder)?;
+    if args.clients_of.is_none() {
+        makes_sense(&args.folder)?;
+    }
     let options = RunOptions {
         limit: args.limit,
         look_every: Duration::from_secs(args.look_every),
         variables: args.variables,
     };
+    if let Some(server) = &args.clients_of {
+        return clients::run(&args.folder, server, args.out, &options);
+    }
     let last = embermark_fleet::run(&args.folder, &options, |device, says| {
         eprintln!("{device}: {says}");
     })?;

@@ -292,6 +292,11 @@ impl Known {
 }
 
 impl ShowArgs {
+    /// All tables.
+    pub fn all_tables() -> Self {
+        Self { tables: true, ..Self::default() }
+    }
+
     /// The format asked for; `None` is the one screen.
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;

@@ -113,6 +113,12 @@ impl Ended {
         self
     }
 
+    /// Asserts that a secret is in neither of its outputs.
+    #[track_caller]
+    pub fn saying_nothing_of(&self, secret: &str) {
+        assert!(!self.stdout.contains(secret) && !self.stderr.contains(secret), "{}", self.stderr);
+    }
+
     /// Asserts that standard error holds each of these.
     #[track_caller]
     pub fn saying(self, words: &[&str]) -> Self {

@@ -1,5 +1,7 @@
 //! Devices that a fleet reaches by SSH: servers on 127.0.0.1, each with a home of its own.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpListener;

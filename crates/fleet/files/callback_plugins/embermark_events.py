@@ -27,6 +27,7 @@ class CallbackModule(CallbackBase):
             "status": status,
             "message": self._message(said),
             "out": said.get("stdout", ""),
+            "probes": said.get("probes", []),
         }
         print(json.dumps(line), flush=True)
 

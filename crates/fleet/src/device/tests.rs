@@ -7,6 +7,7 @@ fn event(task: &str, status: Status, message: &str, out: &str) -> Event {
         status,
         message: message.to_owned(),
         out: out.to_owned(),
+        probes: Vec::new(),
     }
 }
 

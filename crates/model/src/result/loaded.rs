@@ -37,9 +37,11 @@ pub struct Maintenance {
 }
 
 impl Run {
-    /// Operations per second, if any time passed.
+    /// Operations per second, if any time passed: of clients on several machines those of the time in which
+    /// all were at work.
     pub fn ops_per_second(&self) -> Option<f64> {
-        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
+        let (ops, ns) = self.at_work();
+        (ns > 0).then(|| ops as f64 * 1e9 / ns as f64)
     }
 
     /// The maintenance after it.

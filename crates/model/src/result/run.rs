@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, SteadyState, Timeline, WriteBehind,
+    ClientMachines, DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, SteadyState, Timeline,
+    WriteBehind,
 };
 use crate::{ResultSet, Status};
 
@@ -89,6 +90,9 @@ pub struct Run {
     /// start to the last one's end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<ClientRun>,
+    /// What each client machine did, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_machines: Option<Box<ClientMachines>>,
     /// The schedule, where operations were started at a target rate.
     #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
     pub schedule: Option<OpenLoopSchedule>,
@@ -117,6 +121,17 @@ pub struct Run {
     /// Why the first source did not measure this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_energy: Option<String>,
+}
+
+impl Run {
+    /// Operations and ns that a rate is of: those of the run, or, of clients on several machines, those of
+    /// the time in which all machines were at work.
+    pub fn at_work(&self) -> (u64, u64) {
+        match &self.client_machines {
+            Some(together) => (together.common_ops, together.common_ns),
+            None => (self.ops, self.elapsed_ns),
+        }
+    }
 }
 
 /// What one of several clients did in a run.

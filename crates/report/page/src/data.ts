@@ -41,7 +41,17 @@ export interface Fleet {
   devices: Device[];
   engines: { id: string; versions: string[]; reference: boolean; unpublishable: boolean }[];
   lines: { workload: string; extent: string; tier: Tier }[];
-  boxes: Standing[];
+  boxes: Packed[];
+}
+
+/** A standing as it is written: device, line, engine, ratio, ns, flags (1 whole, 2 best), says; the last may be missing. */
+export type Packed = [number, number, number, (number | null)?, (number | null)?, number?, string?];
+
+/** How the engines of a fleet stand. */
+export function standings(fleet: Fleet): Standing[] {
+  return fleet.boxes.map(([device, line, engine, ratio = null, ns = null, flags = 0, says = null]) => ({
+    device, line, engine, ratio, ns, whole: (flags & 1) !== 0, best: (flags & 2) !== 0, says,
+  }));
 }
 
 export interface Device {
@@ -59,12 +69,12 @@ export interface Standing {
   line: number;
   engine: number;
   /** To the device's own fastest engine. */
-  ratio?: number;
-  ns?: number;
+  ratio: number | null;
+  ns: number | null;
   whole: boolean;
   best: boolean;
   /** In place of a ratio. */
-  says?: string;
+  says: string | null;
 }
 
 export type Experiment = "kill" | "power-cut" | "device-lies" | "full-disk";
@@ -221,6 +231,19 @@ export interface Sharing {
   /** Of the slowest and the fastest client; null where there was one. */
   clients: [number, number] | null;
   schedule: { target_rate: number; achieved_rate: number; kept_up: boolean; late_p99_ns: number | null } | null;
+  /** Of clients on several machines, each of them. */
+  machines?: MachineShare[];
+}
+
+/** What one client machine did of a phase. */
+export interface MachineShare {
+  device: string;
+  clients: number;
+  clock: { offset_ns: number; error_ns: number };
+  start_delay_ns: number;
+  per_second: number;
+  p50_ns: number | null;
+  p99_ns: number | null;
 }
 
 export interface Watched {

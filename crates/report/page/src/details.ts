@@ -102,6 +102,11 @@ function sharing({ figure }: Entry): Node[] {
     rows.push(["target rate", rate(schedule.target_rate)], ["achieved rate", rate(schedule.achieved_rate) + (schedule.kept_up ? "" : ": did not keep up")]);
     rows.push(["start of operations late by the client, p99", orDash(schedule.late_p99_ns, duration)]);
   }
+  const signed = (ns: number) => (ns < 0 ? "-" : "+") + duration(Math.abs(ns));
+  for (const one of sharing.machines ?? []) {
+    const clock = `clock ${signed(one.clock.offset_ns)} ± ${duration(one.clock.error_ns)}, start ${signed(one.start_delay_ns)}`;
+    rows.push([`client machine ${one.device}`, `${rate(one.per_second)}, p50 ${orDash(one.p50_ns, duration)}, p99 ${orDash(one.p99_ns, duration)}; ${clock}`]);
+  }
   return [h("h3", {}, "Clients"), list(rows)];
 }
 

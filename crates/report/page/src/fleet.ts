@@ -1,6 +1,6 @@
 /** The page of many devices: what holds on all of them, the map of devices by engines, what differs between models. */
 
-import type { Fleet, Standing } from "./data";
+import { type Fleet, type Standing, standings } from "./data";
 import { byId, h, table, unique } from "./dom";
 import { STEPS, step } from "./fitness";
 import { count, duration, ratio } from "./format";
@@ -63,7 +63,7 @@ export interface View {
 export function viewOf(data: Fleet, line: number | null): View {
   const lists = new Map<number, Standing[]>();
   const key = (device: number, engine: number) => device * data.engines.length + engine;
-  for (const box of data.boxes) {
+  for (const box of standings(data)) {
     if (line !== null && box.line !== line) continue;
     const at = key(box.device, box.engine);
     const list = lists.get(at);
@@ -94,10 +94,11 @@ export function viewOf(data: Fleet, line: number | null): View {
 function together(list: Standing[], lines: number): Place {
   const [only] = list;
   if (lines === 1 && only) {
-    return { ratio: only.ratio ?? null, ns: only.ns ?? null, whole: only.whole, best: only.best, says: only.says ?? null };
+    const { ratio, ns, whole, best, says } = only;
+    return { ratio, ns, whole, best, says };
   }
-  const answered = list.filter((box) => box.ratio !== undefined);
-  const failed = list.find((box) => box.says !== undefined && box.ratio === undefined);
+  const answered = list.filter((box) => box.ratio !== null);
+  const failed = list.find((box) => box.says !== null && box.ratio === null);
   return {
     ratio: mean(answered.flatMap((box) => box.ratio ?? [])),
     ns: mean(answered.flatMap((box) => box.ns ?? [])),
@@ -177,11 +178,19 @@ function holds(data: Fleet, view: View): HTMLElement[] {
   ]);
   const said = first && first.whole === first.of && first.worst !== null
     ? `${name(first.engine)} holds on all ${count(first.of)}: at worst ${ratio(first.worst)} of a device's own best.`
-    : "No engine answered everything on every device.";
+    : nearest(all.map((one) => ({ ...one, name: name(one.engine) })));
   return [
     h("p", { id: "fleet-said" }, said),
     table("Engines over all devices", ["engine", "at worst", "on", "mean", "best on", "answered everything on"], rows),
   ];
+}
+
+/** Who comes nearest where no engine answered everything everywhere. */
+function nearest(all: (Held & { name: string })[]): string {
+  const said = "No engine answered everything on every device";
+  const most = Math.max(0, ...all.map(({ whole }) => whole));
+  const who = all.filter(({ whole }) => whole === most).map(({ name }) => name);
+  return most === 0 ? `${said}.` : `${said}; on most of them, ${count(most)} of ${count(all[0]?.of ?? 0)}, ${who.join(", ")} did.`;
 }
 
 function legend(): HTMLElement {
@@ -203,12 +212,16 @@ export function byModel(data: Fleet, view: View): [string, number[]][] {
   return [...groups].sort(([a], [b]) => a.localeCompare(b));
 }
 
-function map(data: Fleet, view: View): HTMLElement[] {
-  const head = view.engines.map((engine) => {
+/** Engines across. */
+function heads(data: Fleet, view: View): HTMLElement {
+  return h("thead", {}, h("tr", {}, h("td"), view.engines.map((engine) => {
     const own = data.engines[engine];
     const versions = own?.versions.join(", ") ?? "";
     return h("th", { scope: "col", title: versions }, h("span", {}, own?.id ?? ""), own?.reference && h("small", {}, "(ref)"));
-  });
+  })));
+}
+
+function map(data: Fleet, view: View): HTMLElement[] {
   const bodies = byModel(data, view).map(([model, devices]) => h("tbody", {},
     h("tr", { class: "model" }, h("th", { scope: "rowgroup", colspan: view.engines.length + 1 }, h("span", {}, `${model} (${count(devices.length)})`))),
     devices.map((device) => {
@@ -218,8 +231,8 @@ function map(data: Fleet, view: View): HTMLElement[] {
         h("th", { scope: "row", title }, h("span", {}, (own?.name ?? "") + ((own?.warnings.length ?? 0) > 0 ? " !" : ""))),
         view.engines.map((engine) => box(view.at(device, engine), data.engines[engine]?.reference ?? false)));
     })));
-  return [h("div", { class: "scroll" }, h("table", { class: "map", "aria-label": "Devices by engines: ratio to each device's own best" },
-    h("thead", {}, h("tr", {}, h("td"), head)), bodies))];
+  return [h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Devices by engines" }, h("table", { class: "map", "aria-label": "Devices by engines: ratio to each device's own best" },
+    heads(data, view), bodies))];
 }
 
 function box(place: Place | undefined, reference: boolean): HTMLElement {
@@ -260,15 +273,22 @@ export function onModels(data: Fleet, view: View, engine: number): OnModel[] {
 }
 
 function models(data: Fleet, view: View): HTMLElement[] {
-  const names = byModel(data, view).map(([model, devices]) => `${model} (${count(devices.length)})`);
-  const rows = view.engines.map((engine) => {
-    const of = onModels(data, view, engine);
-    const least = Math.min(...of.flatMap(({ ns }) => ns ?? []));
-    return [data.engines[engine]?.id ?? "", ...of.map(({ ns, spread }) => {
-      if (ns === null) return "-";
-      const times = names.length > 1 ? `${ratio(ns / least)}, ` : "";
-      return `${times}${duration(ns)}${spread === null ? "" : `, spread ${ratio(spread)}`}`;
-    })];
-  });
-  return [table("Time of one operation by model", ["engine", ...names], rows)];
+  const of = view.engines.map((engine) => onModels(data, view, engine));
+  const least = of.map((all) => Math.min(...all.flatMap(({ ns }) => ns ?? [])));
+  const groups = byModel(data, view);
+  const rows = groups.map(([model, devices], row) => h("tr", {},
+    h("th", { scope: "row" }, h("span", {}, `${model} (${count(devices.length)})`)),
+    of.map((all, column) => onModel(all[row], groups.length > 1 ? least[column] : undefined))));
+  return [h("div", { class: "scroll" }, h("table", { class: "map", "aria-label": "Time of one operation by model" },
+    heads(data, view), h("tbody", {}, rows)))];
+}
+
+/** A box of a model: its time over that of the fastest one, where there are several, and its spread. */
+function onModel(of: OnModel | undefined, least: number | undefined): HTMLElement {
+  if (!of || of.ns === null) return h("td", { class: "none" });
+  const times = least === undefined ? null : of.ns / least;
+  return h("td", {}, h("span", { class: `box ${times === null ? "unranked" : `r${step(times)}`}` },
+    h("b", {}, times === null ? duration(of.ns) : ratio(times)),
+    times !== null && h("small", {}, duration(of.ns)), " ",
+    of.spread !== null && h("small", {}, `spread ${ratio(of.spread)}`)));
 }

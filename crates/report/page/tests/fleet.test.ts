@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fleet, Page } from "../src/data";
+import { type Fleet, type Packed, type Page, standings } from "../src/data";
 import { byModel, held, onModels, viewOf } from "../src/fleet";
 import { many } from "./browser";
 import { seen } from "./seen";
@@ -17,13 +17,13 @@ test("one line shows its own boxes, and all lines their geometric mean", () => {
   const fleet = data();
   const one = viewOf(fleet, 0);
   for (const { device, engine, place } of places(one)) {
-    const box = fleet.boxes.find((box) => box.device === device && box.engine === engine && box.line === 0);
+    const box = standings(fleet).find((box) => box.device === device && box.engine === engine && box.line === 0);
     assert.equal(place?.ratio ?? null, box?.ratio ?? null);
   }
   const all = viewOf(fleet, null);
   let means = 0;
   for (const { device, engine, place } of places(all)) {
-    const ratios = fleet.boxes.flatMap((box) => (box.device === device && box.engine === engine ? box.ratio ?? [] : []));
+    const ratios = standings(fleet).flatMap((box) => (box.device === device && box.engine === engine ? box.ratio ?? [] : []));
     const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
     if (ratios.length === 0) continue;
     means += 1;
@@ -37,9 +37,9 @@ test("what holds on all has the least worst, on the device where that is, and wh
     devices: ratios.map((_, place) => ({ name: `d${place}`, model: place < 2 ? "A" : "B", machine: "", warnings: [] })),
     engines: ["x", "y", "z", "ref"].map((id) => ({ id, versions: [], reference: id === "ref", unpublishable: false })),
     lines: [{ workload: "w", extent: "1k", tier: "process" }],
-    boxes: ratios.flatMap((row, device) => row.map((ratio, engine) => ({
-      device, engine, line: 0, whole: ratio !== null, best: ratio === 1, ...(ratio === null ? { says: "failed" } : { ratio, ns: 100 * ratio * (device + 1) }),
-    }))),
+    boxes: ratios.flatMap((row, device) => row.map((ratio, engine): Packed => (ratio === null
+      ? [device, 0, engine, null, null, 0, "failed"]
+      : [device, 0, engine, ratio, 100 * ratio * (device + 1), 1 + (ratio === 1 ? 2 : 0)]))),
   });
   const fleet = made([[1, 2, 1.1, 0.5], [1, 2, null, 0.5], [9, 1, 1.2, 0.5]]);
   const all = held(fleet, viewOf(fleet, 0));
@@ -78,18 +78,26 @@ seen("the choice of a line redraws all three", many, {}, async ({ tab }) => {
   assert.equal(await tab.locator("#fleet-map thead th").count(), viewOf(fleet, 0).engines.length);
 });
 
-/** Two hundred devices. */
+/** Two hundred devices of seven models with a hundred cells each: ten lines of ten engines. Its figures are made up. */
 const crowd = (): Page => {
   const page = many();
   const fleet = page.fleet as Fleet;
   const [roof] = fleet.devices;
-  const boxes = fleet.boxes.filter((box) => box.device === 0);
-  const devices = Array.from({ length: 200 }, (_, place) => ({ ...roof as Fleet["devices"][number], name: `d${place}`, model: `model ${place % 7}` }));
-  page.fleet = { ...fleet, devices, boxes: devices.flatMap((_, device) => boxes.map((box) => ({ ...box, device }))) };
+  const numbers = (count: number) => Array.from({ length: count }, (_, place) => place);
+  const devices = numbers(200).map((place) => ({ ...roof as Fleet["devices"][number], name: `d${place}`, model: `model ${place % 7}` }));
+  const engines = numbers(10).map((place) => ({ id: `engine ${place}`, versions: ["1.0"], reference: false, unpublishable: false }));
+  const lines = numbers(10).map((place): Fleet["lines"][number] => ({ workload: "sensors", extent: `${place + 1}k`, tier: "process" }));
+  const boxes = devices.flatMap((_, device) => lines.flatMap((_, line) => engines.map((_, engine): Packed => {
+    const times = 1 + ((engine * 7 + line * 3 + device) % 10) * 0.7;
+    return [device, line, engine, times, times * 1000, times === 1 ? 3 : 1];
+  })));
+  page.fleet = { devices, engines, lines, boxes };
   return page;
 };
 
-seen("two hundred devices have a row each", crowd, {}, async ({ tab }) => {
+seen("two hundred devices of a hundred cells have a row each, and the page few elements", crowd, {}, async ({ tab }) => {
   assert.equal(await tab.locator("#fleet-map tbody tr:not(.model)").count(), 200);
   assert.equal(await tab.locator("#fleet-map tr.model").count(), 7);
+  assert.ok(await tab.locator("*").count() < 15_000, "elements in all");
+  assert.ok(JSON.stringify(crowd().fleet?.boxes).length < 1_000_000, "data of 20,000 boxes");
 });

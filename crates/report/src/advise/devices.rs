@@ -1,6 +1,7 @@
 //! Advice over many devices: an engine is as good as it is on the device that suits it least.
 
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, MemoryLimit};
 
 use super::{AdviceTable, AdviceTables, EngineAdvice};
 
@@ -10,33 +11,80 @@ use super::{AdviceTable, AdviceTables, EngineAdvice};
 pub struct OverDevices {
     devices: Vec<String>,
     tables: Vec<AdviceTable>,
+    shortfalls: Vec<Shortfall>,
 }
+
+/// What an engine did not do on some of the devices.
+#[derive(Clone, Debug)]
+struct Shortfall {
+    of: Of,
+    /// What, in words; `None` where there are no figures of it.
+    what: Option<String>,
+    devices: Vec<String>,
+}
+
+/// An engine in a tier, in one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Of {
+    rows: u64,
+    memory_limit: Option<MemoryLimit>,
+    engine: String,
+    tier: Durability,
+}
+
+/// So many devices are named of those on which an engine did not do something.
+const NAMED: usize = 3;
 
 impl OverDevices {
     /// Adds a device's result.
     pub fn add(&mut self, device: &str, result: &ResultFile) {
-        let own = super::tables(&[result], None, &[]).tables;
+        let mut own = super::tables(&[result], None, &[]).tables;
+        for table in &mut own {
+            let (rows, memory_limit) = (table.rows, table.memory_limit);
+            for entry in &mut table.engines {
+                let of = Of::new(rows, memory_limit, entry);
+                for what in entry.shortfalls.drain(..) {
+                    self.falls_short(of.clone(), Some(what), device);
+                }
+            }
+        }
         let is =
             |a: &AdviceTable, b: &AdviceTable| (a.rows, a.memory_limit) == (b.rows, b.memory_limit);
+        let mut lacking = Vec::new();
         for known in &mut self.tables {
             let same = own.iter().find(|table| is(table, known));
             for entry in &mut known.engines {
                 let found =
                     same.and_then(|table| table.engines.iter().find(|one| is_same(one, entry)));
-                worse(entry, found, device);
+                if worse(entry, found) {
+                    lacking.push(Of::new(known.rows, known.memory_limit, entry));
+                }
             }
         }
-        for table in own {
-            let Some(at) = self.tables.iter().position(|known| is(known, &table)) else {
-                self.tables
-                    .push(AdviceTable { engines: self.nowhere_else(table.engines), ..table });
-                continue;
+        lacking.into_iter().for_each(|of| self.falls_short(of, None, device));
+        for mut table in own {
+            let place = self.tables.iter().position(|known| is(known, &table));
+            let new = |one: &EngineAdvice| {
+                place.is_none_or(|at| !self.tables[at].engines.iter().any(|k| is_same(k, one)))
             };
-            let known = &self.tables[at].engines;
-            let new =
-                table.engines.into_iter().filter(|one| !known.iter().any(|k| is_same(k, one)));
-            let new = self.nowhere_else(new.collect());
-            self.tables[at].engines.extend(new);
+            let mut engines = std::mem::take(&mut table.engines);
+            engines.retain(new);
+            // The devices before this one have no figures of these.
+            for device in self.devices.clone() {
+                for entry in &mut engines {
+                    if worse(entry, None) {
+                        self.falls_short(
+                            Of::new(table.rows, table.memory_limit, entry),
+                            None,
+                            &device,
+                        );
+                    }
+                }
+            }
+            match place {
+                Some(at) => self.tables[at].engines.extend(engines),
+                None => self.tables.push(AdviceTable { engines, ..table }),
+            }
         }
         self.tables.sort_by_key(|table| (table.memory_limit, table.rows));
         self.devices.push(device.to_owned());
@@ -44,15 +92,45 @@ impl OverDevices {
 
     /// What advice is drawn from. The order of two engines over scales is not told of several devices.
     pub fn tables(self) -> AdviceTables {
-        AdviceTables { tables: self.tables, turns: Vec::new() }
+        let Self { mut tables, shortfalls, .. } = self;
+        for table in &mut tables {
+            for entry in &mut table.engines {
+                let of = Of::new(table.rows, table.memory_limit, entry);
+                let own = shortfalls.iter().filter(|shortfall| shortfall.of == of);
+                entry.shortfalls = own.map(Shortfall::says).collect();
+            }
+        }
+        AdviceTables { tables, turns: Vec::new() }
     }
 
-    /// Engines that the devices before this one have no figures of.
-    fn nowhere_else(&self, mut engines: Vec<EngineAdvice>) -> Vec<EngineAdvice> {
-        for device in &self.devices {
-            engines.iter_mut().for_each(|entry| worse(entry, None, device));
+    fn falls_short(&mut self, of: Of, what: Option<String>, device: &str) {
+        let known = self.shortfalls.iter_mut().find(|known| known.of == of && known.what == what);
+        match known {
+            Some(known) => known.devices.push(device.to_owned()),
+            None => self.shortfalls.push(Shortfall { of, what, devices: vec![device.to_owned()] }),
         }
-        engines
+    }
+}
+
+impl Of {
+    fn new(rows: u64, memory_limit: Option<MemoryLimit>, entry: &EngineAdvice) -> Self {
+        Self { rows, memory_limit, engine: entry.engine.clone(), tier: entry.tier }
+    }
+}
+
+impl Shortfall {
+    /// With the names of some of its devices.
+    fn says(&self) -> String {
+        let (named, more) = self.devices.split_at(self.devices.len().min(NAMED));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let on = format!("{}{more}", named.join(", "));
+        match &self.what {
+            Some(what) => format!("{on}: {what}"),
+            None => format!("no figures of it on {on}"),
+        }
     }
 }
 
@@ -60,15 +138,12 @@ fn is_same(one: &EngineAdvice, other: &EngineAdvice) -> bool {
     (&one.engine, one.tier) == (&other.engine, other.tier)
 }
 
-/// Takes the worse of what is known and of what a device has.
-fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>, device: &str) {
+/// Takes the worse of what is known and of what a device has; whether the device has nothing.
+fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
     let Some(own) = own else {
-        if !known.ratios.is_empty() || known.shortfalls.is_empty() {
-            known.shortfalls.push(format!("no figures of it on {device}"));
-        }
         known.ratios.clear();
         known.intervals.clear();
-        return;
+        return true;
     };
     known.ratios.retain(|criterion, _| own.ratios.contains_key(criterion));
     for (criterion, ratio) in &mut known.ratios {
@@ -90,14 +165,12 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>, device: &str) {
         known.effective_durability = own.effective_durability;
     }
     known.broken = known.broken.take().or_else(|| own.broken.clone());
-    known.shortfalls.extend(own.shortfalls.iter().map(|short| format!("{device}: {short}")));
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-
-    use embermark_model::Durability;
 
     use super::*;
     use crate::advise::{Needs, Weight, advise};
@@ -198,5 +271,17 @@ mod tests {
             assert_eq!(lmdb.shortfalls.last().unwrap(), "no figures of it on roof");
             assert!(!entry(&tables, "sqlite").ratios.is_empty());
         }
+    }
+
+    #[test]
+    fn of_many_devices_some_are_named_and_the_others_counted() {
+        let mut without = result();
+        without.cells.retain(|cell| cell.id.engine != "lmdb");
+        let mut over = OverDevices::default();
+        over.add("lab", &result());
+        (0..50).for_each(|at| over.add(&format!("d{at}"), &without));
+        let tables = over.tables();
+        let says = &entry(&tables, "lmdb").shortfalls;
+        assert_eq!(says[..], ["no figures of it on d0, d1, d2 and 47 more"]);
     }
 }

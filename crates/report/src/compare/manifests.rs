@@ -48,7 +48,7 @@ impl Differences {
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
 /// What must be the same of two results, or their figures compare nothing.
-const CONDITIONS: [Condition; 26] = [
+const CONDITIONS: [Condition; 27] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
     ("operating system", |file| file.manifest.machine.os.clone()),
@@ -72,6 +72,7 @@ const CONDITIONS: [Condition; 26] = [
     ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
     ("rate of samples", |file| shown(file.plan.rate)),
     ("clients", |file| shown(file.plan.clients)),
+    ("client machines", |file| shown(file.manifest.client_machines.len().max(1))),
     ("target rate", |file| {
         let rate = file.plan.target_rate.map(|rate| format::rate(rate as f64));
         Some(rate.unwrap_or_else(|| "none, a closed loop".into()))

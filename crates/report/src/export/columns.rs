@@ -234,6 +234,12 @@ fn shared() -> Vec<Column> {
         real("achieved_rate", |line| Some(line.run?.1.schedule?.achieved_rate)),
         flag("kept_up", |line| Some(line.run?.1.schedule?.kept_up())),
         run("late_p99_ns", |run| run.schedule?.late_p99_ns),
+        run("client_machines", |run| {
+            Some(run.client_machines.as_ref().map_or(1, |all| all.machines.len() as u64))
+        }),
+        run("common_ns", |run| Some(run.client_machines.as_ref()?.common_ns)),
+        run("common_ops", |run| Some(run.client_machines.as_ref()?.common_ops)),
+        run("start_spread_ns", |run| Some(run.client_machines.as_ref()?.start_spread_ns)),
         service("service_p50_ns", |latency| Some(latency.p50)),
         service("service_p99_ns", |latency| latency.p99),
         service("service_p99_9_ns", |latency| latency.p99_9),

@@ -35,10 +35,64 @@ pub fn parquet<W: Write + Send>(
     rows.end()
 }
 
-/// Rows of Parquet, a group for each result.
+/// A group of rows is written when there are so many, whole results always: every group has a description of
+/// each column, which stays in memory until the file ends.
+const GROUP: usize = 4_096;
+
+/// Rows of Parquet, those of several results in a group.
 pub(super) struct Parquet<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    kinds: Vec<Kind>,
+    /// The group that is not written yet, by column.
+    group: Vec<Values>,
+    rows: usize,
+}
+
+/// The values of one column.
+enum Values {
+    Text(Vec<Option<ByteArray>>),
+    Flag(Vec<Option<bool>>),
+    Whole(Vec<Option<i64>>),
+    Real(Vec<Option<f64>>),
+}
+
+impl Values {
+    const fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text(Vec::new()),
+            Kind::Flag => Self::Flag(Vec::new()),
+            Kind::Whole => Self::Whole(Vec::new()),
+            Kind::Real => Self::Real(Vec::new()),
+        }
+    }
+
+    /// Adds what a result has of the column, or nothing for each of its rows where it lacks it.
+    fn add(&mut self, get: Option<&Get>, rows: &[Line<'_>]) {
+        match (self, get) {
+            (Self::Text(all), Some(Get::Text(get))) => {
+                all.extend(rows.iter().map(|row| Some(ByteArray::from(get(row)?.into_bytes()))));
+            }
+            (Self::Flag(all), Some(Get::Flag(get))) => all.extend(rows.iter().map(get)),
+            (Self::Whole(all), Some(Get::Whole(get))) => all.extend(rows.iter().map(get)),
+            (Self::Real(all), Some(Get::Real(get))) => all.extend(rows.iter().map(get)),
+            (Self::Text(all), _) => all.extend(rows.iter().map(|_| None)),
+            (Self::Flag(all), _) => all.extend(rows.iter().map(|_| None)),
+            (Self::Whole(all), _) => all.extend(rows.iter().map(|_| None)),
+            (Self::Real(all), _) => all.extend(rows.iter().map(|_| None)),
+        }
+    }
+
+    /// Writes them as the next column of a group, and has none of them any more.
+    fn write<W: Write + Send>(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        match self {
+            Self::Text(all) => write::<W, ByteArrayType>(group, all),
+            Self::Flag(all) => write::<W, BoolType>(group, all),
+            Self::Whole(all) => write::<W, Int64Type>(group, all),
+            Self::Real(all) => write::<W, DoubleType>(group, all),
+        }
+    }
 }
 
 impl<W: Write + Send> Parquet<W> {
@@ -51,37 +105,35 @@ impl<W: Write + Send> Parquet<W> {
         let fields = header.iter().map(field).collect::<Result<Vec<TypePtr>, ParquetError>>()?;
         let schema = Type::group_type_builder("runs").with_fields(fields).build()?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        Ok(Self { writer, kinds: header.iter().map(|(_, kind)| *kind).collect() })
+        let group = header.iter().map(|(_, kind)| Values::of(*kind)).collect();
+        Ok(Self { writer, group, rows: 0 })
+    }
+
+    /// Writes the group that has been gathered.
+    fn flush(&mut self) -> Result<(), ReportError> {
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.group {
+            column.write(&mut group)?;
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
     }
 }
 
 impl<W: Write + Send> Rows for Parquet<W> {
     fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError> {
-        let mut group = self.writer.next_row_group()?;
-        for (get, kind) in columns.iter().zip(&self.kinds) {
-            match (get, kind) {
-                (Some(Get::Text(get)), _) => {
-                    let bytes = |row: &Line<'_>| Some(ByteArray::from(get(row)?.into_bytes()));
-                    write::<W, ByteArrayType>(&mut group, rows.iter().map(bytes))
-                }
-                (Some(Get::Flag(get)), _) => write::<W, BoolType>(&mut group, rows.iter().map(get)),
-                (Some(Get::Whole(get)), _) => {
-                    write::<W, Int64Type>(&mut group, rows.iter().map(get))
-                }
-                (Some(Get::Real(get)), _) => {
-                    write::<W, DoubleType>(&mut group, rows.iter().map(get))
-                }
-                (None, Kind::Text) => none::<W, ByteArrayType>(&mut group, rows.len()),
-                (None, Kind::Flag) => none::<W, BoolType>(&mut group, rows.len()),
-                (None, Kind::Whole) => none::<W, Int64Type>(&mut group, rows.len()),
-                (None, Kind::Real) => none::<W, DoubleType>(&mut group, rows.len()),
-            }?;
+        for (column, get) in self.group.iter_mut().zip(columns) {
+            column.add(*get, rows);
         }
-        group.close()?;
-        Ok(())
+        self.rows += rows.len();
+        if self.rows >= GROUP { self.flush() } else { Ok(()) }
     }
 
-    fn end(self) -> Result<(), ReportError> {
+    fn end(mut self) -> Result<(), ReportError> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
         self.writer.close()?;
         Ok(())
     }
@@ -104,23 +156,14 @@ fn field((name, kind): &(String, Kind)) -> Result<TypePtr, ParquetError> {
     field.build().map(Arc::new)
 }
 
-/// Writes the next column of the schema, which this result lacks.
-fn none<W: Write + Send, T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: usize,
-) -> Result<(), ParquetError> {
-    write::<W, T>(group, std::iter::repeat_n(None, rows))
-}
-
-/// Writes the next column of the schema.
+/// Writes the next column of the schema, and takes its values.
 fn write<W: Write + Send, T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    values: impl Iterator<Item = Option<T::T>>,
+    values: &mut Vec<Option<T::T>>,
 ) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else { return Ok(()) };
-    let values: Vec<Option<T::T>> = values.collect();
     let present: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<T::T> = values.into_iter().flatten().collect();
+    let values: Vec<T::T> = values.drain(..).flatten().collect();
     writer.typed::<T>().write_batch(&values, Some(&present), None)?;
     writer.close()
 }

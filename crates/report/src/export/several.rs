@@ -51,7 +51,7 @@ pub fn csv_of<W: Write>(
     write(Csv::new(&header, out)?, &header, all, read, durability, |_| true)
 }
 
-/// The same as Parquet, a group of rows for each result: what [`crate::parquet()`] writes of one.
+/// The same as Parquet: what [`crate::parquet()`] writes of one.
 ///
 /// # Errors
 /// As [`csv_of`].

@@ -4,7 +4,7 @@ use embermark_model::result::{DiskSize, Latency};
 
 use super::{
     BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
-    STOPPED, SURPRISE, TAINTED, Text, Tone, columns, engine_heading, title,
+    STOPPED, SURPRISE, TAINTED, Text, Tone, client_machines, columns, engine_heading, title,
 };
 use crate::format::{self, NOT_MEASURED};
 use crate::scaling::Scaling;
@@ -20,6 +20,7 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>
         intervals(group).filter(|_| options.intervals),
         latency(group).filter(|_| options.latency),
         throughput(group),
+        client_machines::of(group),
         response(group),
         resources(group),
         loads(group),

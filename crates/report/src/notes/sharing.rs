@@ -1,18 +1,23 @@
 //! What figures of several clients mean, and of operations started at a target rate.
 
-use embermark_model::plan::Plan;
-use embermark_model::result::OpenLoopSchedule;
+use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
 use super::{Note, Seen, note, where_of};
 use crate::format;
 use crate::grid::BEHIND;
 
 /// What the times are, where one client did not do one operation after the other.
-pub(super) fn time(plan: &Plan) -> Option<Note> {
-    let says = match (plan.target_rate, plan.clients) {
+pub(super) fn time(file: &ResultFile) -> Option<Note> {
+    let machines = file.manifest.client_machines.len();
+    let says = match (file.plan.target_rate, file.plan.clients) {
         (Some(_), _) => {
             "mean over the counted runs of a trial from an operation's scheduled start to its end, \
              median over the trials"
+        }
+        (None, 2..) if machines > 1 => {
+            "of a run: from the first client's start to the last one's end on any machine; /op and rates: \
+             the time in which the clients of all machines were at work, over the operations that ended in \
+             it; mean of the counted runs of a trial, median over the trials"
         }
         (None, 2..) => {
             "from the first client's start to the last one's end, mean of the counted runs of a trial, \
@@ -53,4 +58,29 @@ pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
         note("schedule", says)
     });
     behind.into_iter().chain(late).collect()
+}
+
+/// What the table of client machines means.
+pub(super) fn machines(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
+    let runs = file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
+    let runs = runs.flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
+    let all: Vec<&ClientMachines> = runs.filter_map(|run| run.client_machines.as_deref()).collect();
+    let shown = |seen: &Seen<'_>| {
+        seen.3.figure.sharing.as_ref().is_some_and(|sharing| !sharing.machines.is_empty())
+    };
+    measured.iter().find(|seen| shown(seen))?;
+    let spread = all.iter().map(|together| together.start_spread_ns).max()?;
+    let common: u64 = all.iter().map(|together| together.common_ns).sum();
+    let each = all.len() as f64;
+    let duration = |ns: f64| format::duration(ns);
+    Some(note(
+        "client machines",
+        format!(
+            "clock: by how much it was ahead of the clock of who had them begin, and how exactly that is \
+             known; start: the farthest from the agreed moment, which is as exact; in the worst run {} from \
+             the first machine's start to the last one's; all were at work for {} of a run, in the mean",
+            duration(spread as f64),
+            duration(common as f64 / each)
+        ),
+    ))
 }

@@ -129,11 +129,14 @@ fn steady_p99(run: &Run) -> Option<f64> {
     last.p99.map(|ns| ns as f64)
 }
 
-/// The time that is shared among the operations of a run.
-fn time_of_all(run: &Run) -> f64 {
+/// Operations of a run and the time that is shared among them.
+fn time_of_all(run: &Run) -> (f64, f64) {
     match run.schedule {
-        Some(arrivals) => arrivals.response_ns * run.ops as f64,
-        None => run.elapsed_ns as f64,
+        Some(arrivals) => (run.ops as f64, arrivals.response_ns * run.ops as f64),
+        None => {
+            let (ops, ns) = run.at_work();
+            (ops as f64, ns as f64)
+        }
     }
 }
 
@@ -172,7 +175,8 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 /// had to do, a commit by itself or, where nothing was written, the reading of a cycle; of
 /// a search for the highest rate its share of a second; of what goes on until it is steady the time of a row
 /// in the last rounds, or at a rate of a commit. Of operations that were started at a target
-/// rate, whose time is the schedule's: the mean from scheduled start to end.
+/// rate, whose time is the schedule's: the mean from scheduled start to end. Of clients on
+/// several machines the operations and the time in which all machines were at work.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
     if !observed.is_empty() {
@@ -192,7 +196,7 @@ pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
         let means: Vec<f64> = observed.iter().filter_map(operation).collect();
         return median(&means).filter(|time| is_measure(*time));
     }
-    let total: f64 = runs.iter().map(|run| time_of_all(run)).sum();
-    let ops: f64 = runs.iter().map(|run| run.ops as f64).sum();
+    let (ops, total) = (runs.iter().map(|run| time_of_all(run)))
+        .fold((0.0, 0.0), |(ops, total), (more, longer)| (ops + more, total + longer));
     Some(total / ops).filter(|time| is_measure(*time))
 }

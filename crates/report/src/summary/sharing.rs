@@ -3,6 +3,7 @@
 use embermark_model::result::Run;
 use serde::Serialize;
 
+use super::machine_share::{self, MachineShare};
 use crate::statistics::median;
 
 /// One phase by several clients, or at a target rate: over the counted runs of a trial, and over
@@ -15,6 +16,9 @@ pub struct Sharing {
     pub clients: Option<[f64; 2]>,
     /// How well the schedule was kept; `None` of a closed loop.
     pub schedule: Option<Schedule>,
+    /// What each client machine did; none where clients were on one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<MachineShare>,
 }
 
 /// How well operations were started when they were to.
@@ -58,9 +62,10 @@ impl Sharing {
             })
         });
         Some(Self {
-            per_second: middle(&|trial| per_second(trial.iter().map(|r| (r.ops, r.elapsed_ns))))?,
+            per_second: middle(&|trial| per_second(trial.iter().map(|run| run.at_work())))?,
             clients: slowest.zip(fastest).map(|(slowest, fastest)| [slowest, fastest]),
             schedule,
+            machines: machine_share::of(&runs().copied().collect::<Vec<&Run>>()),
         })
     }
 }

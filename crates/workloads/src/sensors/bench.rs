@@ -10,6 +10,7 @@ use super::cell::PreparedCell;
 use super::clients::Clients;
 use super::csv_file::CsvRows;
 use super::family;
+use super::guest::GuestBench;
 use super::oracle::Content;
 use super::phase::Phase;
 use super::port::SensorLog;
@@ -40,6 +41,10 @@ impl Prepared for PreparedCell {
         // An engine that has one client at a time says so before anything is loaded.
         bench.open_clients()?;
         Ok(Box::new(bench))
+    }
+
+    fn join(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        Ok(Box::new(GuestBench::new(*self, family::attach(store)?)))
     }
 }
 
@@ -229,6 +234,18 @@ impl Bench for SensorBench {
             same?;
         }
         Ok(())
+    }
+
+    fn done(&self) -> Vec<u64> {
+        self.done.each().to_vec()
+    }
+
+    fn take_done(&mut self, phase: usize, done: Vec<u64>) {
+        self.done = Done::by_clients(done.into_iter());
+        // Of a load that another machine did not end, rows are missing.
+        if Phase::RUN_ORDER[phase] == Phase::Load && self.done.ops() < self.phases[phase].ops {
+            self.state = State::Dirty;
+        }
     }
 
     fn execution(&self, phase: usize) -> Option<Execution> {

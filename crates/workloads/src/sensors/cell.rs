@@ -38,8 +38,10 @@ pub(super) struct PreparedCell {
 /// How many clients do the operations, and at which rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
-    /// Clients, at least one.
+    /// Clients, at least one: on all machines.
     pub clients: u32,
+    /// The number of the first one on this machine.
+    pub first: u32,
     /// Operations a second by all of them; `None` in a closed loop.
     pub target_rate: Option<u64>,
 }

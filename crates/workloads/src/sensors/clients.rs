@@ -87,7 +87,8 @@ impl Clients {
         found: &mut QueryResults,
     ) -> Result<Done> {
         let pace = |client| {
-            load.target_rate.map(|rate| ArrivalSchedule::of(rate as f64, load.clients, client))
+            let number = load.first + client;
+            load.target_rate.map(|rate| ArrivalSchedule::of(rate as f64, load.clients, number))
         };
         self.order(|client| Order::Run(step, by, Box::new(meter.for_client(pace(client)))))?;
         let mut meters = Vec::with_capacity(self.clients.len());

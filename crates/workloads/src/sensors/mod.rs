@@ -12,6 +12,7 @@ mod columns;
 mod csv_file;
 mod document;
 mod family;
+mod guest;
 mod influxql;
 mod kv;
 mod oracle;
@@ -85,9 +86,12 @@ impl Workload for Sensors {
         let rows = StagedRows::open(&spec.rows)?;
         let oracle = Oracle::new(&rows);
         let sequences = Sequences::draw(&rows, &oracle, spec.seed);
-        let load = Load { clients: spec.clients.max(1), target_rate: spec.target_rate };
-        let shares = if load.clients > 1 {
-            share::deal(&rows, &sequences, load.clients)
+        let clients = spec.clients.max(1);
+        let own = spec.own_clients.clone();
+        let first = own.as_ref().map_or(0, |own| own.start);
+        let load = Load { clients, first, target_rate: spec.target_rate };
+        let shares = if clients > 1 {
+            share::deal(&rows, &sequences, clients, own.unwrap_or(0..clients))
         } else {
             Vec::new()
         };

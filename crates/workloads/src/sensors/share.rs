@@ -1,5 +1,6 @@
 //! What each of several clients does of a sequence: every N-th operation.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use embermark_model::{Key, Reading};
@@ -16,8 +17,13 @@ pub(super) struct Share {
     pub deletes: Vec<Key>,
 }
 
-/// Deals the operations out to clients, one after the other.
-pub(super) fn deal(rows: &[Reading], sequences: &Sequences, clients: u32) -> Vec<Arc<Share>> {
+/// Deals the operations out to clients, one after the other, and returns what some of them get.
+pub(super) fn deal(
+    rows: &[Reading],
+    sequences: &Sequences,
+    clients: u32,
+    of: Range<u32>,
+) -> Vec<Arc<Share>> {
     fn own<T: Copy>(all: &[T], client: u32, clients: u32) -> Vec<T> {
         all.iter().skip(client as usize).step_by(clients as usize).copied().collect()
     }
@@ -27,7 +33,7 @@ pub(super) fn deal(rows: &[Reading], sequences: &Sequences, clients: u32) -> Vec
         changes: own(&sequences.changes, client, clients),
         deletes: own(&sequences.deletes, client, clients),
     };
-    (0..clients).map(share).map(Arc::new).collect()
+    of.map(share).map(Arc::new).collect()
 }
 
 /// Which operations of a sequence were done: of each client's share the first ones, so many.
@@ -43,6 +49,11 @@ impl Done {
     /// So many by each client.
     pub(super) fn by_clients(ops: impl Iterator<Item = u64>) -> Self {
         Self(ops.collect())
+    }
+
+    /// By each client.
+    pub(super) fn each(&self) -> &[u64] {
+        &self.0
     }
 
     /// How many.

@@ -6,7 +6,7 @@ fn every_operation_is_dealt_to_one_client_and_each_does_its_share_in_order() {
     let row = |ts| Reading::new(Key { sensor: 1, ts }, [Some(1.0), None, None, None]);
     let rows: Vec<Reading> = (0..10).map(row).collect();
     let sequences = Sequences::draw(&rows, &Oracle::new(&rows), 7);
-    let shares = deal(&rows, &sequences, 4);
+    let shares = deal(&rows, &sequences, 4, 0..4);
     let of = |client: usize| shares[client].rows.iter().map(|row| row.ts).collect::<Vec<_>>();
     assert_eq!(
         [of(0), of(1), of(2), of(3)],

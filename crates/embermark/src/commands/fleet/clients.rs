@@ -1,0 +1,221 @@
+//! `embermark fleet run --clients-of`: the devices as client machines of one server.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use embermark_engines::{Kind, registry};
+use embermark_fleet::{Answer, Clients, Message, RunOptions as FleetOptions};
+use embermark_harness::client_machines::{Carried, Carrier, Facts, Job, Order, conduct};
+use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
+use embermark_model::plan::Plan;
+use embermark_report::Files;
+use embermark_workloads::WORKLOADS;
+
+use crate::commands::measure::{exit_status, write_beside};
+use crate::commands::report::{Known, ShowArgs};
+use crate::commands::run::default_out;
+use crate::error::Failure;
+use crate::plan::PlanArgs;
+
+/// Schemes that say which engine a URL is of.
+const SCHEMES: &[(&str, &[&str])] = &[
+    ("postgres", &["postgres", "postgresql"]),
+    ("mariadb", &["mariadb", "mysql"]),
+    ("mongodb", &["mongodb", "mongodb+srv"]),
+    ("valkey", &["valkey", "redis", "valkeys", "rediss"]),
+];
+
+/// Has every device of a fleet be a client machine of the server at a URL.
+pub fn run(
+    folder: &Path,
+    server: &str,
+    out: Option<PathBuf>,
+    options: &FleetOptions,
+) -> Result<ExitCode, Failure> {
+    let plan = plan_of(folder, server)?;
+    let out = out.unwrap_or_else(|| folder.join("clients").join(name_of_now()));
+    let seconds = plan.timeout_ms.unwrap_or(0).div_ceil(1_000);
+    let mut options = options.clone();
+    options.variables.insert(0, format!("embermark_order_timeout={seconds}"));
+    let harness = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
+    let clients = Clients::install(folder, &options, |device, says| eprintln!("{device}: {says}"))?;
+    eprintln!("client machines: {}", clients.names().join(", "));
+    let mut progress = progress::on_stderr();
+    let mut carrier = ByAnsible { clients };
+    let result = match conduct(&plan, &out, &mut carrier, &harness, progress.as_mut()) {
+        Ok(result) => result,
+        Err(HarnessError::Interrupted { result: Some(result) }) => {
+            eprintln!("embermark: interrupted; the trials that had ended are in {}", out.display());
+            *result
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (known, show) = (Known::with(Vec::new()), ShowArgs::all_tables());
+    write_beside(&result, &out, &show, &known);
+    let files = Files { page: None, tables: None };
+    show.print(&known, &result, show.format()?, &out.join(RESULT), &files)?;
+    Ok(exit_status(&result))
+}
+
+/// A folder's name for each run: the time in UTC.
+fn name_of_now() -> PathBuf {
+    default_out().file_name().unwrap_or_default().into()
+}
+
+/// The fleet's plan with the server's engine in place of its engines, and of its workloads those that clients
+/// can share.
+fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
+    let (engine, url) = engine_of(server)?;
+    let folder = fleet.join("plan");
+    let mut args = PlanArgs::read(&folder.join("plan.toml"))?;
+    let shares = |name: &String| {
+        WORKLOADS.iter().any(|workload| {
+            let info = workload.info();
+            info.id == name && !info.points.is_empty()
+        })
+    };
+    if args.workloads.is_empty() {
+        args.workloads = vec!["sensors".to_owned()];
+    }
+    let (shared, other): (Vec<String>, Vec<String>) = args.workloads.into_iter().partition(shares);
+    if shared.is_empty() {
+        return Err(Failure::usage(format!(
+            "{}: clients of one server share point operations, which sensors has, and it names none of that: \
+             workloads = [\"sensors\"]",
+            folder.join("plan.toml").display()
+        )));
+    }
+    if !other.is_empty() {
+        eprintln!("left out, as clients cannot share it: {}", other.join(", "));
+    }
+    args.workloads = shared;
+    args.engines = vec![engine.to_owned()];
+    (args.configuration, args.engine_library) = (Vec::new(), Vec::new());
+    args.url = vec![format!("{engine}={url}")];
+    // So that it is a plan of point operations, however many clients a device has; the devices come in later.
+    let each = args.clients.unwrap_or(1);
+    args.clients = Some(each.max(2));
+    let here = env::current_dir().map_err(Failure::runtime)?;
+    // What it names lies there.
+    env::set_current_dir(&folder).map_err(Failure::runtime)?;
+    let plan = args.plan();
+    env::set_current_dir(here).map_err(Failure::runtime)?;
+    let plan = Plan { clients: each, ..plan? };
+    if plan.cold {
+        return Err(Failure::usage(
+            "reads of a server given by its URL cannot be cold: leave out cold",
+        ));
+    }
+    Ok(plan)
+}
+
+/// The engine of `ENGINE=URL`, or of a URL whose scheme says it.
+fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
+    let is_scheme = |text: &str| text.contains("://");
+    if let Some((engine, url)) = server.split_once('=').filter(|(engine, _)| !is_scheme(engine)) {
+        let found = registry::find(engine).map_err(Failure::usage)?;
+        if found.info().kind != Kind::Server {
+            return Err(Failure::usage(format!(
+                "{engine} is no server: it runs in its client's process"
+            )));
+        }
+        return Ok((engine, url));
+    }
+    let scheme = server.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
+    let known = SCHEMES.iter().find(|(_, schemes)| schemes.contains(&scheme));
+    known.map(|(engine, _)| (*engine, server)).ok_or_else(|| {
+        let schemes: Vec<&str> = SCHEMES.iter().flat_map(|(_, schemes)| *schemes).copied().collect();
+        Failure::usage(format!(
+            "--clients-of: the URL does not say which engine's server it is (known schemes: {}): write ENGINE=URL",
+            schemes.join(", ")
+        ))
+    })
+}
+
+/// Orders over the fleet's SSH.
+struct ByAnsible<'a> {
+    clients: Clients<'a>,
+}
+
+impl ByAnsible<'_> {
+    /// Hands every machine a message, and returns what each said.
+    fn all(&self, messages: Vec<Message>) -> Result<Vec<String>, String> {
+        let names = self.clients.names();
+        let messages: Vec<(&str, Option<Message>)> =
+            names.iter().map(String::as_str).zip(messages.into_iter().map(Some)).collect();
+        let answers = self.clients.carry(&messages, false).map_err(|error| error.to_string())?;
+        let said = names.iter().zip(answers);
+        said.map(|(name, answer)| answer.said.map_err(|why| format!("{name}: {why}"))).collect()
+    }
+}
+
+impl Carrier for ByAnsible<'_> {
+    fn names(&self) -> Vec<String> {
+        self.clients.names().to_vec()
+    }
+
+    fn facts(&mut self) -> Result<Vec<Facts>, String> {
+        let message = Message { command: "facts", input: "\n".to_owned() };
+        let said = self.all(vec![message; self.clients.names().len()])?;
+        let parsed = |said: &String| serde_json::from_str(said).map_err(|error| error.to_string());
+        said.iter().map(parsed).collect()
+    }
+
+    fn start(&mut self, jobs: &[Job]) -> Result<(), String> {
+        let message = |job: &Job| {
+            let input = serde_json::to_string(job).map_err(|error| error.to_string())?;
+            Ok(Message { command: "start", input })
+        };
+        let messages = jobs.iter().map(message).collect::<Result<Vec<_>, String>>()?;
+        self.all(messages).map(drop)
+    }
+
+    fn carry(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<Carried> {
+        let names = self.clients.names();
+        let message = |orders: &Vec<Order>| {
+            let input = serde_json::to_string(orders).unwrap_or_default();
+            (!orders.is_empty()).then_some(Message { command: "order", input })
+        };
+        let messages: Vec<(&str, Option<Message>)> = orders
+            .iter()
+            .map(|(machine, orders)| (names[*machine].as_str(), message(orders)))
+            .collect();
+        let carried = |(answer, asked): (Answer, bool)| {
+            let replies = answer.said.and_then(|said| match asked {
+                true => serde_json::from_str(&said).map_err(|error| format!("its reply: {error}")),
+                false => Ok(Vec::new()),
+            });
+            Carried { replies, clock: answer.clock }
+        };
+        match self.clients.carry(&messages, clocks) {
+            Ok(answers) => {
+                let asked = messages.iter().map(|(_, message)| message.is_some());
+                answers.into_iter().zip(asked).map(carried).collect()
+            }
+            Err(error) => {
+                let lost = || Carried { replies: Err(error.to_string()), clock: None };
+                orders.iter().map(|_| lost()).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_its_engine_or_by_its_scheme() {
+        let of = |server: &'static str| engine_of(server).map_err(|failure| failure.to_string());
+        assert_eq!(of("postgres=host=a user=b"), Ok(("postgres", "host=a user=b")));
+        let url = "postgresql://ann@db:5432/x?options=a=b";
+        assert_eq!(of(url), Ok(("postgres", url)));
+        assert_eq!(of("redis://db"), Ok(("valkey", "redis://db")));
+        assert!(of("http://db").unwrap_err().contains("write ENGINE=URL"));
+        assert!(of("sqlite=x").unwrap_err().contains("no server"));
+        assert!(of("postgre=x").unwrap_err().contains("postgres"));
+        // A password stands in none of them.
+        assert!(!of("http://ann:s3cret@db").unwrap_err().contains("s3cret"));
+    }
+}

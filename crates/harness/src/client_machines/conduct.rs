@@ -1,0 +1,164 @@
+//! Has the client machines measure a plan, trial by trial.
+
+use std::path::Path;
+use std::time::Instant;
+
+use embermark_model::Status;
+use embermark_model::plan::Plan;
+use embermark_model::result::{ResultFile, Trial};
+
+use super::carrier::Carrier;
+use super::facts::{in_common, one_tool};
+use crate::cells::{self, PlannedCell};
+use crate::journal::{self, EndedTrial, Head, Line};
+use crate::outdir::OutDir;
+use crate::progress::Progress;
+use crate::run_options::RunOptions;
+use crate::{HarnessError, manifest, schedule};
+
+/// Measures a plan into a new folder: its clients are those of each machine, and its URLs the server's.
+///
+/// # Errors
+/// As [`crate::run()`]. When a machine is lost the run ends: the trials that had ended are in the result, and a
+/// warning says which machine it was.
+pub fn conduct(
+    plan: &Plan,
+    out: &Path,
+    carrier: &mut dyn Carrier,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<ResultFile, HarnessError> {
+    let names = carrier.names();
+    let each = plan.clients;
+    let all = u32::try_from(names.len()).ok().and_then(|machines| machines.checked_mul(each));
+    let plan = &Plan { clients: all.unwrap_or(u32::MAX), ..plan.clone() };
+    if plan.clients < 2 {
+        return Err(HarnessError::Plan(
+            "one client on one machine is an ordinary run: embermark run --url".to_owned(),
+        ));
+    }
+    let catalog = &options.catalog;
+    let cells = cells::planned(plan, catalog)?;
+    let run_id = manifest::run_id();
+    let dirs = OutDir::prepare(out, None, &run_id, false)?;
+    let lost = |why: String| HarnessError::Plan(format!("the client machines: {why}"));
+    let facts = carrier.facts().map_err(lost)?;
+    let mut manifest = manifest::begin(&run_id, &dirs.data);
+    manifest.machine = in_common(&facts);
+    manifest.tool = one_tool(&names, &facts)?;
+    manifest.client_machines =
+        names.iter().cloned().zip(facts.into_iter().map(|facts| facts.machine)).collect();
+    manifest.engines = manifest::engines(&cells, plan, catalog)?;
+    let head = Head {
+        embermark_journal: journal::VERSION,
+        manifest,
+        plan: plan.clone(),
+        databases: None,
+        counts: false,
+        explains: false,
+        cells,
+    };
+    let journal = journal::Writer::create(&dirs.journal(), head)?;
+    let guest = manifest::guest(&run_id);
+    let mut conductor = Conductor { plan, names, each, guest, carrier, journal, progress, options };
+    let ended = conductor.trials();
+    conductor.progress.finished();
+    let complete = ended?;
+    if complete {
+        conductor.journal.add(Line::End { finished: manifest::now() })?;
+    }
+    let result = journal::assemble(&conductor.journal);
+    journal::write_result(&dirs.result(), &result)?;
+    match complete || !options.interrupt.is_set() {
+        true => Ok(result),
+        false => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
+    }
+}
+
+/// A plan under way.
+pub(super) struct Conductor<'a> {
+    pub plan: &'a Plan,
+    pub names: Vec<String>,
+    /// Clients on each machine.
+    pub each: u32,
+    pub guest: String,
+    pub carrier: &'a mut dyn Carrier,
+    pub journal: journal::Writer,
+    pub progress: &'a mut dyn Progress,
+    pub options: &'a RunOptions,
+}
+
+/// Why a trial has no end.
+pub(super) enum Stop {
+    /// The run was interrupted.
+    Interrupted,
+    /// A machine is lost: nothing follows.
+    Lost(String),
+    /// A machine cannot go on with this trial.
+    Failed(Status, String),
+    /// The journal cannot be written.
+    Run(HarnessError),
+}
+
+impl From<HarnessError> for Stop {
+    fn from(error: HarnessError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl Conductor<'_> {
+    /// Every trial in its turn; whether it came to the last.
+    fn trials(&mut self) -> Result<bool, HarnessError> {
+        let cells = self.journal.head.cells.iter();
+        let runnable: Vec<PlannedCell> =
+            cells.filter(|cell| cell.skip.is_none()).cloned().collect();
+        let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
+        let turns = schedule::order(&trials, self.plan.seed);
+        self.progress.started(turns.len() as u32);
+        for (number, turn) in turns.iter().enumerate() {
+            if self.options.interrupt.is_set() {
+                return Ok(false);
+            }
+            let PlannedCell { id, phases, .. } = &runnable[turn.cell];
+            self.progress.trial(number as u32 + 1, id, turn.trial);
+            let began = Instant::now();
+            let mut trial = Trial { index: turn.trial, order: turn.order, ..Trial::default() };
+            let ended = self.trial(id, phases, &mut trial);
+            // What fails because of it says nothing.
+            if self.options.interrupt.is_set() {
+                return Ok(false);
+            }
+            trial.wall_ns = began.elapsed().as_nanos() as u64;
+            let lost = match ended {
+                Ok(()) => None,
+                Err(Stop::Interrupted) => return Ok(false),
+                Err(Stop::Run(error)) => return Err(error),
+                Err(Stop::Failed(status, reason)) => {
+                    (trial.status, trial.reason) = (status, Some(reason));
+                    None
+                }
+                Err(Stop::Lost(reason)) => {
+                    (trial.status, trial.reason) = (Status::Failed, Some(reason.clone()));
+                    Some(reason)
+                }
+            };
+            trial.colour();
+            self.progress.trial_ended(trial.status, trial.reason.as_deref(), began.elapsed());
+            self.journal.add(Line::Trial(Box::new(EndedTrial { cell: id.clone(), trial })))?;
+            if let Some(reason) = lost {
+                let says = format!(
+                    "the run ended before its end, because a client machine was lost: {reason}"
+                );
+                self.warn(says)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Shows a warning and journals it.
+    pub(super) fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+        self.progress.note(&warning);
+        self.journal.warn(warning)
+    }
+}

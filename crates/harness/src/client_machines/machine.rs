@@ -1,0 +1,247 @@
+//! One trial's clients on this machine, and what they do of each order.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use embermark_engines::{Engine, EngineError, Join, OpenOptions, Opened, Reopener};
+use embermark_meter::{Measured, Meter};
+use embermark_model::Status;
+use embermark_model::result::Trial;
+use embermark_workloads::{Bench, CheckError, Prepared, Spec};
+
+use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
+use crate::Catalog;
+use crate::probes::Probes;
+use crate::stage::Stages;
+use crate::worker::status_of;
+
+/// Points of a run's curve.
+const POINTS: u64 = 1_000;
+
+/// This long before the moment to begin the process stops sleeping and looks at the clock instead.
+const WAKING_TAKES: Duration = Duration::from_millis(1);
+
+/// A trial's clients on this machine.
+pub(super) struct Machine {
+    job: Job,
+    engine: &'static dyn Engine,
+    options: OpenOptions,
+    prepared: Option<Box<dyn Prepared>>,
+    bench: Option<Box<dyn Bench>>,
+    /// The phase that was run last, and its meter, which has learned how often to time an operation.
+    meter: Option<(usize, Meter)>,
+    probes: Probes,
+}
+
+/// Why an order was not carried out.
+pub(super) struct Refused(Status, String);
+
+impl From<EngineError> for Refused {
+    fn from(error: EngineError) -> Self {
+        Self(status_of(&error), error.to_string())
+    }
+}
+
+fn failed(error: impl ToString) -> Refused {
+    Refused(Status::Failed, error.to_string())
+}
+
+impl From<Refused> for Reply {
+    fn from(Refused(status, reason): Refused) -> Self {
+        Self::Failed { status, reason }
+    }
+}
+
+impl Machine {
+    /// For a trial whose files go into `dir`.
+    pub(super) fn new(job: Job, dir: &Path, catalog: &Catalog) -> Result<Self, Refused> {
+        let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
+        let options = OpenOptions {
+            dir: dir.to_owned(),
+            durability: job.cell.durability,
+            memory: job.cell.cache_bytes(job.plan.memory_bytes),
+            limit: None,
+            url: Some(job.url.clone()),
+            guest: job.guest.clone(),
+            link: Default::default(),
+            clients: job.plan.clients,
+            shared: true,
+            settings: Vec::new(),
+        };
+        let probes = Probes::new(None, true);
+        let (prepared, bench, meter) = (None, None, None);
+        Ok(Self { job, engine, options, prepared, bench, meter, probes })
+    }
+
+    /// Carries an order out.
+    pub(super) fn carry_out(&mut self, order: &Order, catalog: &Catalog) -> Result<Reply, Refused> {
+        match order {
+            Order::Prepare => self.prepare(catalog),
+            Order::Open => self.open(),
+            Order::Join { at } => self.join(at),
+            Order::Ready { phase } => {
+                let (index, bench) = self.phase(phase)?;
+                bench.ready(index)?;
+                Ok(Reply::Done)
+            }
+            Order::Run { phase, begin_ns } => self.run(phase, *begin_ns),
+            Order::Check { phase, answer, done, capped, elapsed_ns } => {
+                let measured =
+                    Measured { elapsed_ns: *elapsed_ns, ops: done.iter().sum(), capped: *capped };
+                self.check(phase, *answer, done, measured)
+            }
+            Order::Close => {
+                self.bench.take().map_or(Ok(()), Bench::finish)?;
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    fn prepare(&mut self, catalog: &Catalog) -> Result<Reply, Refused> {
+        let Job { cell, plan, own_clients, .. } = &self.job;
+        let workload = catalog.workload(&cell.workload).map_err(failed)?;
+        let mut stages = Stages::default();
+        stages
+            .add(workload, &[cell.scale], &plan.data, plan.seed, &self.options.dir)
+            .map_err(failed)?;
+        let rows = stages.file(&cell.workload, cell.scale).map_err(failed)?;
+        let spec = Spec {
+            clients: plan.clients,
+            own_clients: Some(own_clients.clone()),
+            target_rate: plan.target_rate,
+            cold: false,
+            engine: cell.engine.clone(),
+            ..Spec::of(rows.to_owned(), cell.variant.clone(), plan.seed)
+        };
+        self.prepared = Some(workload.prepare(&spec).map_err(failed)?);
+        let dataset = stages.datasets.remove(&cell.workload);
+        let dataset = dataset.ok_or_else(|| failed("no rows were made"))?;
+        Ok(Reply::Prepared { dataset })
+    }
+
+    fn open(&mut self) -> Result<Reply, Refused> {
+        let prepared = self.prepared.take().ok_or_else(|| failed("nothing was prepared"))?;
+        let Opened { mut store, version, settings, .. } = self.engine.open(&self.options)?;
+        let at = match store.lifecycle().join() {
+            Join::At(at) => at,
+            Join::Exclusive(why) => {
+                let what = format!("clients on several machines: {why}");
+                return Err(EngineError::unsupported(self.engine.info().id, what).into());
+            }
+        };
+        let bench = prepared.open(store, Reopener::of(self.engine, self.options.clone()))?;
+        let phases = bench.phases().iter().map(|phase| OpenedPhase {
+            name: phase.name.to_owned(),
+            ops: phase.ops,
+            execution: phase.execution,
+        });
+        let phases = phases.collect();
+        self.bench = Some(bench);
+        let trial = Trial {
+            version: Some(version),
+            settings: settings.into_iter().collect(),
+            ..Trial::default()
+        };
+        Ok(Reply::Opened { at, trial: Box::new(trial), phases })
+    }
+
+    fn join(&mut self, at: &str) -> Result<Reply, Refused> {
+        let prepared = self.prepared.take().ok_or_else(|| failed("nothing was prepared"))?;
+        self.bench = Some(prepared.join(self.engine.join(&self.options, at)?)?);
+        Ok(Reply::Done)
+    }
+
+    fn phase(&mut self, name: &str) -> Result<(usize, &mut Box<dyn Bench>), Refused> {
+        let bench = self.bench.as_mut().ok_or_else(|| failed("the database is not open"))?;
+        let index = bench.phases().iter().position(|phase| phase.name == name);
+        let index = index.ok_or_else(|| failed(format!("the workload has no phase '{name}'")))?;
+        Ok((index, bench))
+    }
+
+    fn run(&mut self, phase: &str, begin_ns: i64) -> Result<Reply, Refused> {
+        let (index, _) = self.phase(phase)?;
+        let longest = self.job.plan.max_run_time_ms.map(Duration::from_millis);
+        let mut meter = match self.meter.take() {
+            Some((of, meter)) if of == index => meter,
+            _ => {
+                let mut meter = Meter::new(longest);
+                meter.note_progress();
+                meter
+            }
+        };
+        let before = self.probes.begin();
+        wait_until(begin_ns);
+        // The same moment by both clocks.
+        let (wall, ticks) = (wall_ns(), meter.clock().ticks());
+        let (_, bench) = self.phase(phase)?;
+        let ran = bench.run(index, &mut meter);
+        let done = bench.done();
+        let (_, client) = self.probes.end(before);
+        let answer = ran?;
+        let at = |then: u64| wall + meter.clock().nanoseconds(ticks, then) as i64;
+        let (began, ended) = meter.between();
+        let all = meter.all_at_work().unwrap_or((began, ended));
+        let point = |n: u64| {
+            let ticks =
+                began + (u128::from(ended - began) * u128::from(n) / u128::from(POINTS)) as u64;
+            meter.done_by(ticks).round() as u64
+        };
+        let ran = Ran {
+            began_ns: at(began),
+            ended_ns: at(ended),
+            all_ns: (at(all.0), at(all.1)),
+            curve: (0..=POINTS).map(point).collect(),
+            capped: meter.measured().capped,
+            clients: meter.clients().to_vec(),
+            done,
+            answer: Part::of(&answer)
+                .ok_or_else(|| failed(format!("the answer to {phase} has no parts to add up")))?,
+            latency: meter.latency(),
+            response: meter.response(),
+            late: meter.late(),
+            achieved: meter.achieved().to_vec(),
+            client,
+        };
+        self.meter = Some((index, meter));
+        Ok(Reply::Ran(Box::new(ran)))
+    }
+
+    fn check(
+        &mut self,
+        phase: &str,
+        answer: Part,
+        done: &[u64],
+        measured: Measured,
+    ) -> Result<Reply, Refused> {
+        let (index, bench) = self.phase(phase)?;
+        bench.take_done(index, done.to_vec());
+        let (status, reason) = match bench.check(index, &answer.into(), measured) {
+            Ok(()) => (Status::Ok, None),
+            Err(CheckError::Wrong(difference)) => (Status::Wrong, Some(difference.to_string())),
+            Err(CheckError::Disputed(why)) => (Status::Disputed, Some(why)),
+            Err(CheckError::Engine(error)) => return Err(error.into()),
+        };
+        Ok(Reply::Checked { status, reason })
+    }
+}
+
+/// This machine's clock, in ns since 1970.
+pub(super) fn wall_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Waits until this machine's clock shows a time; not at all where it is past.
+fn wait_until(begin_ns: i64) {
+    loop {
+        let left = Duration::from_nanos(u64::try_from(begin_ns - wall_ns()).unwrap_or(0));
+        if left.is_zero() {
+            return;
+        }
+        match left.checked_sub(WAKING_TAKES) {
+            // In short steps, in case the clock is set meanwhile.
+            Some(left) => std::thread::sleep(left.min(Duration::from_millis(100))),
+            None => std::hint::spin_loop(),
+        }
+    }
+}

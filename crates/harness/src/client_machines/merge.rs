@@ -1,0 +1,149 @@
+//! What the clients of several machines measured, put together on one clock.
+
+use embermark_meter::merge as add_up;
+use embermark_model::result::{
+    ClientMachine, ClientMachines, ClockOffset, Latency, OpenLoopSchedule, Resources, Run,
+};
+
+use super::protocol::{Part, Ran};
+
+/// What one machine did in a run, and how its clock stood.
+pub(super) struct OfMachine {
+    pub device: String,
+    pub clock: ClockOffset,
+    /// When it was to begin, by its own clock.
+    pub begin_ns: i64,
+    pub ran: Ran,
+}
+
+impl OfMachine {
+    /// A time of its clock by the conductor's.
+    const fn here(&self, ns: i64) -> i64 {
+        ns - self.clock.offset_ns
+    }
+
+    /// Operations that had been done at a time of its own clock: on a line between the points of its curve.
+    fn done_by(&self, ns: i64) -> f64 {
+        let Ran { began_ns, ended_ns, curve, .. } = &self.ran;
+        let last = curve.last().copied().unwrap_or_default() as f64;
+        if ns >= *ended_ns {
+            return last;
+        }
+        if ns <= *began_ns || curve.len() < 2 {
+            return 0.0;
+        }
+        let place =
+            (ns - began_ns) as f64 / (ended_ns - began_ns) as f64 * (curve.len() - 1) as f64;
+        let before = (place as usize).min(curve.len() - 2);
+        let (low, high) = (curve[before] as f64, curve[before + 1] as f64);
+        low + (high - low) * (place - before as f64)
+    }
+}
+
+/// A run of all machines together, and their answers.
+pub(super) struct Merged {
+    pub run: Run,
+    pub answer: Part,
+    /// Operations of each client of every machine, in their order.
+    pub done: Vec<u64>,
+    pub latency: Option<Latency>,
+    pub response: Option<Latency>,
+}
+
+/// Puts a run together, of `target_rate` where one was asked for.
+///
+/// # Errors
+/// When the machines were never at work at the same time, or their answers do not fit together.
+pub(super) fn merge(of: &[OfMachine], target_rate: Option<u64>) -> Result<Merged, String> {
+    let starts = of.iter().map(|one| one.here(one.ran.began_ns));
+    let first = starts.clone().min().unwrap_or_default();
+    let spread = starts.max().unwrap_or_default() - first;
+    let end = of.iter().map(|one| one.here(one.ran.ended_ns)).max().unwrap_or_default();
+    // The time in which every client of every machine was at work.
+    let from = of.iter().map(|one| one.here(one.ran.all_ns.0)).max().unwrap_or_default();
+    let to = of.iter().map(|one| one.here(one.ran.all_ns.1)).min().unwrap_or_default();
+    if to <= from {
+        return Err(
+            "the client machines were never all at work at the same time: give them more operations \
+             (a larger scale)"
+                .to_owned(),
+        );
+    }
+    let machines: Vec<ClientMachine> = of.iter().map(|one| machine(one, from, to)).collect();
+    let answers = of.iter().map(|one| Some(one.ran.answer));
+    let answer = answers.reduce(|all, one| all?.and(one?)).flatten();
+    let answer = answer.ok_or("the machines' answers are of different kinds")?;
+    let all =
+        |part: fn(&Ran) -> Option<&Latency>| add_up(of.iter().filter_map(|one| part(&one.ran)));
+    let some = |latency: Option<Latency>| latency.filter(|latency| latency.samples > 0);
+    let latency = some(all(|ran| ran.latency.as_ref()));
+    let response = some(all(|ran| ran.response.as_ref()));
+    let late = all(|ran| ran.late.as_ref());
+    let done: Vec<u64> = of.iter().flat_map(|one| one.ran.done.iter().copied()).collect();
+    let run = Run {
+        elapsed_ns: u64::try_from(end - first).unwrap_or_default(),
+        ops: done.iter().sum(),
+        capped: of.iter().any(|one| one.ran.capped),
+        client: Some(used(of)),
+        clients: of.iter().flat_map(|one| one.ran.clients.iter().copied()).collect(),
+        schedule: target_rate.and_then(|rate| kept(of, rate as f64, response.as_ref(), late)),
+        client_machines: Some(Box::new(ClientMachines {
+            start_spread_ns: u64::try_from(spread).unwrap_or_default(),
+            common_ns: u64::try_from(to - from).unwrap_or_default(),
+            common_ops: machines.iter().map(|machine| machine.common_ops).sum(),
+            machines,
+        })),
+        ..Run::default()
+    };
+    Ok(Merged { run, answer, done, latency, response })
+}
+
+fn machine(one: &OfMachine, from: i64, to: i64) -> ClientMachine {
+    let ran = &one.ran;
+    let own = |here: i64| here + one.clock.offset_ns;
+    let common = one.done_by(own(to)) - one.done_by(own(from));
+    ClientMachine {
+        device: one.device.clone(),
+        clients: u32::try_from(ran.done.len()).unwrap_or(u32::MAX),
+        clock: one.clock,
+        start_delay_ns: ran.began_ns - one.begin_ns,
+        elapsed_ns: u64::try_from(ran.ended_ns - ran.began_ns).unwrap_or_default(),
+        ops: ran.done.iter().sum(),
+        common_ops: common.round() as u64,
+        latency: ran.latency.clone(),
+    }
+}
+
+/// How well a schedule was kept, by the clients of all machines together.
+fn kept(
+    of: &[OfMachine],
+    target_rate: f64,
+    response: Option<&Latency>,
+    late: Option<Latency>,
+) -> Option<OpenLoopSchedule> {
+    let shares: Vec<f64> = of.iter().flat_map(|one| one.ran.achieved.iter().copied()).collect();
+    let share = shares.iter().sum::<f64>() / shares.len() as f64;
+    let response_ns = response?.mean;
+    share.is_finite().then(|| OpenLoopSchedule {
+        target_rate,
+        achieved_rate: share * target_rate,
+        response_ns,
+        on_time: late.as_ref().map_or(0, |late| late.samples),
+        late_p99_ns: late.and_then(|late| late.p99),
+    })
+}
+
+/// What the client processes used together.
+fn used(of: &[OfMachine]) -> Resources {
+    let sum = |part: fn(&Resources) -> Option<u64>| {
+        of.iter().map(|one| one.ran.client.as_ref().and_then(part)).sum::<Option<u64>>()
+    };
+    Resources {
+        cpu_ns: sum(|used| used.cpu_ns),
+        peak_bytes: sum(|used| used.peak_bytes),
+        ..Resources::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

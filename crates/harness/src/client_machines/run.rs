@@ -1,0 +1,126 @@
+//! One run of a phase: every machine readied, begun at one moment, put together and checked.
+
+use std::time::{Duration, Instant};
+
+use embermark_model::result::Run;
+use embermark_model::{CellId, Status};
+
+use super::conduct::{Conductor, Stop};
+use super::machine::wall_ns;
+use super::merge::{Merged, OfMachine, merge};
+use super::protocol::{Order, Ran, Reply};
+use super::trial::unheard;
+use crate::HarnessError;
+
+/// A machine that begins later than this after the agreed moment is told of as late, as is one whose clock is
+/// not known within it.
+pub const LATE: Duration = Duration::from_millis(100);
+
+/// The least time from handing out the order to begin to the moment of beginning.
+const LEAD: Duration = Duration::from_secs(2);
+
+/// How a run ended.
+pub(super) enum Ended {
+    /// With the right answer.
+    Right(Box<Merged>),
+    /// With a wrong one, or so that nothing can be said of it.
+    Wrong {
+        /// What was measured, where there is something.
+        run: Option<Box<Run>>,
+        status: Status,
+        reason: String,
+    },
+}
+
+impl Conductor<'_> {
+    /// One run of a phase on all machines.
+    pub(super) fn run(&mut self, phase: &str) -> Result<Ended, Stop> {
+        if self.options.interrupt.is_set() {
+            return Err(Stop::Interrupted);
+        }
+        let ready = Order::Ready { phase: phase.to_owned() };
+        self.carry(&[(0, vec![ready.clone()])])?;
+        // The others' clients, and the clocks of all.
+        let mut orders = vec![(0, Vec::new())];
+        orders.extend(self.of_others(&[ready]));
+        let began = Instant::now();
+        let (_, clocks) = self.carry_with_clocks(&orders)?;
+        // An order took so long to reach them.
+        let lead = LEAD.max(began.elapsed() * 2);
+        let moment = wall_ns() + i64::try_from(lead.as_nanos()).unwrap_or(i64::MAX);
+        let begins: Vec<i64> = clocks.iter().map(|clock| moment + clock.offset_ns).collect();
+        let orders: Vec<(usize, Vec<Order>)> = (begins.iter().enumerate())
+            .map(|(machine, begin_ns)| {
+                (machine, vec![Order::Run { phase: phase.to_owned(), begin_ns: *begin_ns }])
+            })
+            .collect();
+        let ran =
+            self.carry(&orders)?.into_iter().map(|replies| match replies.into_iter().next() {
+                Some(Reply::Ran(ran)) => Ok(*ran),
+                _ => Err(unheard("run a phase")),
+            });
+        let ran: Vec<Ran> = ran.collect::<Result<_, Stop>>()?;
+        let of = (self.names.iter().zip(clocks).zip(begins).zip(ran))
+            .map(|(((device, clock), begin_ns), ran)| OfMachine {
+                device: device.clone(),
+                clock,
+                begin_ns,
+                ran,
+            })
+            .collect::<Vec<_>>();
+        let merged = match merge(&of, self.plan.target_rate) {
+            Ok(merged) => merged,
+            Err(reason) => {
+                return Ok(Ended::Wrong { run: None, status: Status::Failed, reason });
+            }
+        };
+        let check = Order::Check {
+            phase: phase.to_owned(),
+            answer: merged.answer,
+            done: merged.done.clone(),
+            capped: merged.run.capped,
+            elapsed_ns: merged.run.elapsed_ns,
+        };
+        match self.carry(&[(0, vec![check])])?.into_iter().flatten().next() {
+            Some(Reply::Checked { status: Status::Ok, .. }) => Ok(Ended::Right(Box::new(merged))),
+            Some(Reply::Checked { status, reason }) => {
+                let (run, reason) = (Some(Box::new(merged.run)), reason.unwrap_or_default());
+                Ok(Ended::Wrong { run, status, reason })
+            }
+            _ => Err(unheard("check the answer")),
+        }
+    }
+
+    /// Warns of machines that began late, or whose clock is not known well enough to tell.
+    pub(super) fn tell_late(
+        &mut self,
+        id: &CellId,
+        phase: &str,
+        trial: u32,
+        run: u32,
+        ran: &Run,
+    ) -> Result<(), HarnessError> {
+        let Some(together) = &ran.client_machines else { return Ok(()) };
+        let bound = LATE.as_millis();
+        for machine in &together.machines {
+            let ms = |ns: u64| ns as f64 / 1e6;
+            let device = &machine.device;
+            let at = format!("{id}, {phase}, run {} of trial {}", run + 1, trial + 1);
+            if machine.start_delay_ns > LATE.as_nanos() as i64 {
+                self.warn(format!(
+                    "{at}: {device} began {:.0} ms after the agreed moment, more than {bound} ms: its rate \
+                     counts from there on",
+                    ms(machine.start_delay_ns.unsigned_abs())
+                ))?;
+            }
+            if u128::from(machine.clock.error_ns) > LATE.as_nanos() {
+                self.warn(format!(
+                    "{at}: the clock of {device} is known within {:.0} ms only: whether it began with the \
+                     others is not",
+                    ms(machine.clock.error_ns)
+                ))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! The process on a client machine: started once for a trial, it waits for orders at a socket in its folder.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::unistd::setsid;
+
+use super::machine::{Machine, Refused};
+use super::protocol::{Facts, Order, Reply};
+use crate::child::exit;
+use crate::machine::System;
+use crate::{Catalog, manifest};
+
+/// Where it listens, in its folder. Short: a socket's path has 108 bytes at most.
+const SOCKET: &str = "socket";
+
+/// Where its standard error goes.
+const LOG: &str = "log";
+
+/// Without an order for so long it closes what it has and ends: nobody is left to give one.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// How long it may take until it listens.
+const STARTING_TAKES: Duration = Duration::from_secs(30);
+
+/// Prints what this machine is, as JSON.
+pub fn facts(dir: &Path) -> ExitCode {
+    exit("client-machine", {
+        let machine = System::here().machine(dir);
+        print(&Facts { tool: manifest::tool(), machine })
+    })
+}
+
+fn print(what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    io::stdout().write_all(&line)
+}
+
+/// Starts the process in an empty folder, as one of its own session that goes on when this one ends, and
+/// hands it the job that comes by standard input. Returns when it listens.
+pub fn start_machine(dir: &Path) -> ExitCode {
+    exit("client-machine", start(dir))
+}
+
+fn start(dir: &Path) -> io::Result<()> {
+    let mut job = String::new();
+    io::stdin().read_to_string(&mut job)?;
+    if let Ok(mut before) = UnixStream::connect(dir.join(SOCKET)) {
+        // Of a trial that was given up: it closes what it has on the server.
+        let _ = before.write_all(&serde_json::to_vec(&[Order::Close])?);
+        let _ = before.shutdown(Shutdown::Write);
+        let _ = before.read_to_end(&mut Vec::new());
+    }
+    if dir.exists() {
+        fs::remove_dir_all(dir)?;
+    }
+    fs::create_dir_all(dir)?;
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+    let log = fs::File::create(dir.join(LOG))?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["client-machine", "serve"]).arg(dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(job.as_bytes())?;
+    }
+    let began = Instant::now();
+    while UnixStream::connect(dir.join(SOCKET)).is_err() {
+        if let Some(status) = child.try_wait()? {
+            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            return Err(io::Error::other(format!("it ended with {status}: {}", said.trim())));
+        }
+        if began.elapsed() > STARTING_TAKES {
+            child.kill()?;
+            return Err(io::Error::other("it does not listen"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Hands the orders that come by standard input to the process in a folder, and prints its replies.
+pub fn order(dir: &Path) -> ExitCode {
+    let hand_over = || {
+        let mut orders = Vec::new();
+        io::stdin().read_to_end(&mut orders)?;
+        let mut socket = UnixStream::connect(dir.join(SOCKET)).map_err(|error| {
+            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            let last = said.lines().last().unwrap_or("it said nothing");
+            io::Error::new(error.kind(), format!("the client process is gone ({error}): {last}"))
+        })?;
+        socket.write_all(&orders)?;
+        socket.shutdown(Shutdown::Write)?;
+        let mut replies = Vec::new();
+        socket.read_to_end(&mut replies)?;
+        if replies.is_empty() {
+            let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
+            let last = said.lines().last().unwrap_or("it said nothing");
+            return Err(io::Error::other(format!("the client process ended: {last}")));
+        }
+        io::stdout().write_all(&replies)
+    };
+    exit("client-machine", hand_over())
+}
+
+/// The process: reads its job from standard input and carries out orders until the one to close, with the
+/// engines and workloads of this build.
+pub fn serve_machine(dir: &Path) -> ExitCode {
+    exit("client-machine", serve(dir, &Catalog::default(), PATIENCE))
+}
+
+fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
+    // Goes on when whoever started it has gone.
+    setsid()?;
+    let mut job = Vec::new();
+    io::stdin().read_to_end(&mut job)?;
+    let job = serde_json::from_slice(&job)?;
+    let site = dir.join("site");
+    fs::create_dir_all(&site)?;
+    let mut machine = Machine::new(job, &site, catalog)
+        .map_err(|refused| io::Error::other(format!("{:?}", Reply::from(refused))))?;
+    let listener = UnixListener::bind(dir.join(SOCKET))?;
+    listener.set_nonblocking(true)?;
+    let mut heard = Instant::now();
+    loop {
+        let mut socket = match listener.accept() {
+            Ok((socket, _)) => socket,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if heard.elapsed() > patience {
+                    // Nobody is there to be told.
+                    let _ = machine.carry_out(&Order::Close, catalog);
+                    return Err(io::Error::other("no order has come for too long"));
+                }
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        socket.set_nonblocking(false)?;
+        let mut text = Vec::new();
+        socket.read_to_end(&mut text)?;
+        // Who only looks whether it listens has none.
+        let orders: Vec<Order> =
+            if text.is_empty() { Vec::new() } else { serde_json::from_slice(&text)? };
+        let mut replies = Vec::with_capacity(orders.len());
+        for order in &orders {
+            let done: Result<Reply, Refused> = machine.carry_out(order, catalog);
+            let failed = done.is_err();
+            replies.push(done.unwrap_or_else(Reply::from));
+            if failed {
+                break;
+            }
+        }
+        // One that is gone hears nothing.
+        let _ = socket.write_all(&serde_json::to_vec(&replies)?);
+        heard = Instant::now();
+        if orders.contains(&Order::Close) {
+            let _ = fs::remove_dir_all(&site);
+            let _ = fs::remove_file(dir.join(SOCKET));
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! One trial of a cell, with processes of its own on every machine.
+
+use embermark_meter::merge as add_up;
+use embermark_model::result::{ClockOffset, Latency, PhaseResult, Run, Trial};
+use embermark_model::{CellId, Status};
+
+use super::carrier::Carried;
+use super::conduct::{Conductor, Stop};
+use super::merge::Merged;
+use super::protocol::{Job, OpenedPhase, Order, Reply};
+use super::run::Ended;
+use crate::journal::{Line, Prepared};
+
+impl Conductor<'_> {
+    /// One trial, with processes of its own on every machine.
+    pub(super) fn trial(
+        &mut self,
+        id: &CellId,
+        phases: &[String],
+        trial: &mut Trial,
+    ) -> Result<(), Stop> {
+        let jobs: Vec<Job> = (0..self.names.len() as u32)
+            .map(|machine| Job {
+                cell: id.clone(),
+                plan: self.plan.clone(),
+                url: self.plan.urls.get(&id.engine).map_or("", |url| url.reveal()).to_owned(),
+                guest: self.guest.clone(),
+                own_clients: machine * self.each..(machine + 1) * self.each,
+            })
+            .collect();
+        let ended = match self.carrier.start(&jobs) {
+            Ok(()) => self.measured(id, phases, trial),
+            Err(why) => Err(Stop::Lost(why)),
+        };
+        // All of them, also where one is lost. The database last: closing it removes what it made.
+        let (owner, others) = (vec![(0, vec![Order::Close])], self.of_others(&[Order::Close]));
+        let closed = [others, owner]
+            .into_iter()
+            .filter(|orders| !orders.is_empty())
+            .map(|orders| self.carry(&orders).map(drop))
+            .fold(Ok(()), Result::and);
+        ended.and(closed)
+    }
+
+    fn measured(&mut self, id: &CellId, phases: &[String], trial: &mut Trial) -> Result<(), Stop> {
+        let replies = self.carry(&self.of_all(&[Order::Prepare]))?;
+        let datasets = replies.into_iter().filter_map(|mut replies| match replies.pop() {
+            Some(Reply::Prepared { dataset }) => Some(dataset),
+            _ => None,
+        });
+        let datasets: Vec<_> = datasets.collect();
+        if let Some(other) = datasets.iter().position(|other| *other != datasets[0]) {
+            let says = format!("{} has other rows than {}", self.names[other], self.names[0]);
+            return Err(Stop::Failed(Status::Failed, says));
+        }
+        if let (None, Some(dataset)) = (&self.journal.prepared, datasets.into_iter().next()) {
+            let datasets = [(id.workload.clone(), dataset)].into();
+            self.journal.add(Line::Prepared { prepared: Prepared { datasets, floor: None } })?;
+        }
+        let opened = self.carry(&[(0, vec![Order::Open])])?;
+        let Some(Reply::Opened { at, trial: known, phases: all }) =
+            opened.into_iter().flatten().next()
+        else {
+            return Err(unheard("open the database"));
+        };
+        (trial.version, trial.settings) = (known.version, known.settings);
+        let others = self.of_others(&[Order::Join { at }]);
+        if !others.is_empty() {
+            self.carry(&others)?;
+        }
+        for phase in all.iter().filter(|phase| phases.contains(&phase.name)) {
+            let result = self.phase(id, phase, trial.index);
+            match result {
+                (result, None) => trial.phases.push(result),
+                (result, Some(stop)) => {
+                    trial.phases.push(result);
+                    return Err(stop);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every run of a phase, and why the trial has to end, if so. A wrong answer ends the phase alone.
+    fn phase(
+        &mut self,
+        id: &CellId,
+        phase: &OpenedPhase,
+        trial: u32,
+    ) -> (PhaseResult, Option<Stop>) {
+        let OpenedPhase { name, ops, execution } = phase.clone();
+        let mut result =
+            PhaseResult { phase: name.clone(), execution, ops, ..PhaseResult::default() };
+        let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
+        let mut stop = None;
+        for run in 0..self.plan.runs {
+            self.progress.phase(&name, run + 1, self.plan.runs);
+            let discarded = run < self.plan.warmup_runs;
+            match self.run(&name) {
+                Ok(Ended::Right(merged)) => {
+                    let Merged { run: ran, latency, response, .. } = *merged;
+                    if let Err(error) = self.tell_late(id, &name, trial, run, &ran) {
+                        stop = Some(Stop::Run(error));
+                    }
+                    if !discarded {
+                        latencies.extend(latency);
+                        responses.extend(response);
+                    }
+                    if ran.capped {
+                        result.status = result.status.worst(Status::Capped);
+                    }
+                    result.runs.push(Run { discarded, ..ran });
+                }
+                Ok(Ended::Wrong { run: ran, status, reason }) => {
+                    result.runs.extend(ran.map(|ran| Run { discarded, ..*ran }));
+                    (result.status, result.reason) = (status, Some(reason));
+                    break;
+                }
+                Err(why) => stop = Some(why),
+            }
+            if stop.is_some() {
+                break;
+            }
+        }
+        (result.latency, result.response) = (
+            add_up(&latencies).filter(|all| all.samples > 0),
+            add_up(&responses).filter(|all| all.samples > 0),
+        );
+        (result, stop)
+    }
+
+    fn of_all(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
+        (0..self.names.len()).map(|machine| (machine, orders.to_vec())).collect()
+    }
+
+    pub(super) fn of_others(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
+        (1..self.names.len()).map(|machine| (machine, orders.to_vec())).collect()
+    }
+
+    /// Hands orders out, and returns the replies of each machine; the first that failed ends the trial.
+    pub(super) fn carry(
+        &mut self,
+        orders: &[(usize, Vec<Order>)],
+    ) -> Result<Vec<Vec<Reply>>, Stop> {
+        let carried = self.carrier.carry(orders, false);
+        self.replies(orders, carried).map(|(replies, _)| replies)
+    }
+
+    pub(super) fn carry_with_clocks(
+        &mut self,
+        orders: &[(usize, Vec<Order>)],
+    ) -> Result<(Vec<Vec<Reply>>, Vec<ClockOffset>), Stop> {
+        let carried = self.carrier.carry(orders, true);
+        let (replies, clocks) = self.replies(orders, carried)?;
+        let all: Option<Vec<ClockOffset>> = clocks.iter().copied().collect();
+        let unknown = clocks.iter().position(Option::is_none).unwrap_or_default();
+        let says = || {
+            let name = &self.names[orders[unknown].0];
+            Stop::Lost(format!(
+                "{name}: its clock cannot be told: `date +%s%N` there gives no nanoseconds"
+            ))
+        };
+        Ok((replies, all.ok_or_else(says)?))
+    }
+
+    #[allow(clippy::type_complexity, reason = "replies and clocks, by machine")]
+    fn replies(
+        &self,
+        orders: &[(usize, Vec<Order>)],
+        carried: Vec<Carried>,
+    ) -> Result<(Vec<Vec<Reply>>, Vec<Option<ClockOffset>>), Stop> {
+        let mut all = Vec::with_capacity(orders.len());
+        let mut clocks = Vec::with_capacity(orders.len());
+        let mut stop = None;
+        for ((machine, _), carried) in orders.iter().zip(carried) {
+            let name = &self.names[*machine];
+            clocks.push(carried.clock);
+            match carried.replies {
+                // A machine that is lost says more than what fails because of it.
+                Err(why) => return Err(Stop::Lost(format!("{name}: {why}"))),
+                Ok(replies) => {
+                    if let Some(Reply::Failed { status, reason }) = replies.last() {
+                        stop.get_or_insert(Stop::Failed(*status, format!("{name}: {reason}")));
+                    }
+                    all.push(replies);
+                }
+            }
+        }
+        stop.map_or(Ok((all, clocks)), Err)
+    }
+}
+
+/// A reply to another order.
+pub(super) fn unheard(what: &str) -> Stop {
+    Stop::Failed(
+        Status::Failed,
+        format!("a client machine replied to another order than to {what}"),
+    )
+}

@@ -1,0 +1,51 @@
+//! The table of clients on several machines.
+
+use super::{Grid, Text, columns, title};
+use crate::format;
+use crate::summary::{Group, MachineShare};
+use crate::text;
+
+/// Machines of each phase and engine down; how their clocks stood, when they began, and what they did across;
+/// `None` where clients were on one machine.
+pub(super) fn of(group: &Group<'_>) -> Option<Grid> {
+    let places = columns(group);
+    let mut rows = Vec::new();
+    for row in &group.rows {
+        for place in &places {
+            let Some(measured) = row.entries[*place].measured() else { continue };
+            let Some(sharing) = &measured.figure.sharing else { continue };
+            let phase = text::plain(row.phase.unwrap_or_default());
+            let engine = group.engines[*place].name();
+            rows.extend(sharing.machines.iter().map(|machine| {
+                let device = text::plain(&machine.device);
+                (format!("{phase} {engine} · {device}"), figures(machine))
+            }));
+        }
+    }
+    let header = ["clients", "clock", "± error", "start", "operations", "rate", "p50", "p99"];
+    (!rows.is_empty()).then(|| Grid {
+        title: format!("{} · client machines", title(group)),
+        header: header.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn figures(machine: &MachineShare) -> Vec<Text> {
+    let latency = |ns: Option<u64>| Text::of(format::or_dash(ns, |ns| format::duration(ns as f64)));
+    vec![
+        Text::of(format::count(machine.clients.into())),
+        Text::of(signed(machine.clock.offset_ns)),
+        Text::of(format::duration(machine.clock.error_ns as f64)),
+        Text::of(signed(machine.start_delay_ns)),
+        Text::of(format::count(machine.ops)),
+        Text::of(format::rate(machine.per_second)),
+        latency(machine.p50_ns),
+        latency(machine.p99_ns),
+    ]
+}
+
+/// `+1.20 ms`, `-340 µs`.
+fn signed(ns: i64) -> String {
+    let sign = if ns < 0 { '-' } else { '+' };
+    format!("{sign}{}", format::duration(ns.unsigned_abs() as f64))
+}
