@@ -151,9 +151,9 @@ pub trait KvStore: Lifecycle {
     /// When the engine reports one, or those of `work`.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()>;
 
-    /// Removes every key from `from` up to but without `to`, by what the engine's manual has for many at
-    /// once, as commits at the tier's durability. (By default it looks for them and removes them, a thousand
-    /// a commit.)
+    /// Removes every key from `from` up to but without `to`, none where that is no range, by what the
+    /// engine's manual has for many at once, as commits at the tier's durability. (By default it looks for
+    /// them and removes them, a thousand a commit.)
     fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
         expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
     }

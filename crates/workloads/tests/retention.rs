@@ -70,7 +70,7 @@ enum Lie {
     LosesOne,
     /// One value in the oldest hours is another one.
     BendsOld,
-    /// What was put last cannot be read yet.
+    /// What all sensors put last cannot be read yet.
     HidesNewest,
 }
 
@@ -148,9 +148,13 @@ impl Operations for Liar {
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let backward = range.direction == embermark_engines::kv::Direction::Backward;
-        let mut hide = self.lie == Lie::HidesNewest && backward;
+        let mut hidden = if self.lie == Lie::HidesNewest && backward { 20 } else { 0 };
         self.honest.scan(table, range, &mut |key, value| {
-            if std::mem::take(&mut hide) { ControlFlow::Continue(()) } else { visit(key, value) }
+            if hidden > 0 {
+                hidden -= 1;
+                return ControlFlow::Continue(());
+            }
+            visit(key, value)
         })
     }
 }
@@ -172,14 +176,11 @@ fn verdict(lie: Lie) -> Option<String> {
 #[test]
 fn a_store_that_lies_is_found_out_and_an_honest_one_is_not_accused() {
     assert_eq!(verdict(Lie::Nothing), None);
-    for (lie, says) in [
-        (Lie::KeepsOld, "rows"),
-        (Lie::RemovesMore, "row"),
-        (Lie::LosesOne, "row"),
-        (Lie::BendsOld, "row"),
-        (Lie::HidesNewest, "Newest"),
-    ] {
+    // A question may find out before the whole content does.
+    let lies = [Lie::KeepsOld, Lie::RemovesMore, Lie::LosesOne, Lie::BendsOld, Lie::HidesNewest];
+    for lie in lies {
         let said = verdict(lie).unwrap_or_else(|| panic!("{lie:?} was not found out"));
-        assert!(said.contains("wrong answer") && said.contains(says), "{lie:?}: {said}");
+        assert!(said.starts_with("wrong answer: "), "{lie:?}: {said}");
+        assert!(lie != Lie::HidesNewest || said.contains("Newest"), "{said}");
     }
 }

@@ -37,7 +37,7 @@ impl Slices {
 
     /// The next one, and what was recorded in it of each kind.
     pub fn push(&mut self, slice: Slice, recorded: &[Histogram; 3]) {
-        let joins = self.closed % self.each != 0;
+        let joins = !self.closed.is_multiple_of(self.each);
         self.closed += 1;
         let packed = Packed { slice, recorded: self.packed(recorded) };
         if joins && let Some(last) = self.kept.pop() {
@@ -77,7 +77,7 @@ impl Slices {
     fn joined(&mut self, first: Packed, second: Packed) -> Packed {
         let recorded: [Histogram; 3] = std::array::from_fn(|kind| {
             let mut all = unpacked(&first.recorded[kind]);
-            let _ = all.add(&unpacked(&second.recorded[kind]));
+            let _ = all.add(unpacked(&second.recorded[kind]));
             all
         });
         let slice = Slice {
