@@ -14,7 +14,7 @@ fn delays() -> impl Iterator<Item = i64> {
         state ^= state >> 7;
         state ^= state << 17;
         let spread = (state >> 40) as i64 % 400_000;
-        200_000 + spread * if state % 7 == 0 { 40 } else { 1 }
+        200_000 + spread * if state.is_multiple_of(7) { 40 } else { 1 }
     })
 }
 
