@@ -42,6 +42,13 @@ impl<'a> Wear<'a> {
         (self.ops > 0).then(|| self.programmed() / self.ops as f64 * 1e6)
     }
 
+    /// The same at both ends of the card's parameters, the least first.
+    pub fn per_million_ends(&self) -> Option<[f64; 2]> {
+        let at = |end| self.phase.all(end).programmed_bytes as f64 / self.ops as f64 * 1e6;
+        let (low, high) = (at(End::Low), at(End::High));
+        (self.ops > 0).then(|| [low.min(high), low.max(high)])
+    }
+
     /// Years that the card lasts at so many rows a day, by the ends of its parameters. `None` where
     /// no rows are put in, or no block is erased.
     pub fn years(&self, rows_per_day: f64) -> Option<[f64; 2]> {

@@ -56,7 +56,8 @@ pub(super) fn card(card: &Card) -> String {
 pub(super) const MODEL: &str = "no card was measured: every write, discard and flush that reached the disk \
     in the trial that counts was replayed on a model of the card, again and again until it was steady; \
     programmed: bytes programmed into flash by one run of the phase and the maintenance after it, by the \
-    card's likely parameters; ratios between engines depend little on these (docs/flash.md)";
+    card's likely parameters; ends: at both ends of them, where that is another figure. A ratio that both ends \
+    do not bear out is none (docs/flash.md)";
 
 /// What years rest on.
 pub(super) fn years(rows_per_day: Option<f64>) -> String {

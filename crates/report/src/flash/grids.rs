@@ -12,6 +12,9 @@ use crate::{format, text};
 /// From so many years on nobody believes a number.
 const LONG: f64 = 1_000.0;
 
+/// From which ratio of both ends on they are shown.
+const TELLING: f64 = 1.1;
+
 /// Every table of a result's cards: of each card one for each group. `rows_per_day` is the rate at
 /// which years are told.
 pub(crate) fn grids(
@@ -71,7 +74,7 @@ fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
 }
 
 /// Phases down, engines across: what was programmed, that for a million rows or operations with the ratio
-/// to the least, and years at a rate. `None` where nothing was modelled.
+/// to the least and what both ends of the card's parameters make of it, and years at a rate. `None` where nothing was modelled.
 fn of_group(
     file: &ResultFile,
     group: &Group<'_>,
@@ -113,6 +116,10 @@ fn of_group(
         let loads = all.iter().flatten().any(|wear| wear.loads);
         let unit = if loads { "rows" } else { "operations" };
         rows.push((format!("{label} a million {unit}"), of(&|wear| per_million(wear, least))));
+        let ends = |wear: &Wear<'_>| wear.per_million_ends();
+        if all.iter().flatten().filter_map(ends).any(|[least, most]| most > TELLING * least) {
+            rows.push((format!("{label} a million, ends"), of(&|wear| spread(ends(wear)))));
+        }
         if let Some(rate) = rows_per_day.filter(|_| loads) {
             rows.push((format!("{label} years"), of(&|wear| years(wear.years(rate)))));
         }
@@ -124,6 +131,11 @@ fn of_group(
         text::plain(&card.name)
     );
     (!rows.is_empty()).then(|| Grid { title, header: header.collect(), rows })
+}
+
+/// Of both ends of a card's parameters: `147 MB-3.01 GB`.
+fn spread(ends: Option<[f64; 2]>) -> Text {
+    Text::of(format::or_dash(ends, |ends| format::between(ends, format::bytes)))
 }
 
 fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {

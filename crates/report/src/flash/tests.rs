@@ -65,6 +65,7 @@ fn a_million_rows_are_the_run_and_its_maintenance_over_its_rows() {
     let (cell, card) = (cell(), card());
     let load = Wear::of(&cell, &card, "load").unwrap();
     assert_eq!((load.programmed(), load.per_million()), (4e6, Some(4e8)));
+    assert_eq!(load.per_million_ends(), Some([4e8, 8e8]));
     let read = Wear::of(&cell, &card, "read").unwrap();
     assert_eq!((read.programmed(), read.per_million(), read.loads), (0.0, Some(0.0), false));
 }
