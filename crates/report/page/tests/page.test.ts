@@ -396,7 +396,7 @@ const modelled = () => ({
     result: 0,
     title: "sensors 10k · durability power · flash programmed on sd-32gb (model)",
     header: ["sqlite", NASTY],
-    rows: [["load a million rows", [{ value: "24.1 GB", second: "1.00x", best: "*" }, { value: "96.4 GB", second: "4.00x" }]]] as [string, { value: string }[]][],
+    rows: [["load a million rows", [{ value: "24.1 GB", second: "1.00x", best: "*" }, { value: "96.4 GB", second: "4.00x" }]]] as [string, { value: string; second?: string; best?: string }[]][],
     notes: [{ about: "model", says: NASTY }],
   }, { result: 0, title: "flash programmed (model)", header: [], rows: [], notes: [{ about: "-", says: "no card was modelled" }] }],
 });
