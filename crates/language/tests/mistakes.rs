@@ -217,7 +217,7 @@ fn mixes_are_checked() {
         ("mix = { get = \"9/s\" }\nops = 2", "'ops' in this mix"),
         ("mix = { get = 1 }\nfor = \"until steady\"", "'for' in this mix"),
         ("mix = { get = \"9/s\" }\nat-most = \"9s\"", "'at-most' in this mix"),
-        ("mix = { get = \"9/s\" }\nfor = \"until stedy\"", "is no length of time"),
+        ("mix = { get = \"9/s\" }\nfor = \"until stedy\"", "'until stedy' is no length of time"),
         ("mix = { get = 1 }\nops = 2\nfor = \"9s\"", "'ops' in this mix"),
         ("mix = { get = 1 }\nclients = 257", "257 clients"),
         ("mix = { load = 1 }", "'load' takes the fastest path"),
