@@ -24,7 +24,9 @@ fn it_is_as_large_as_asked_is_full_by_what_is_written_and_its_copy_has_that() {
             let full = fs::write(disk.at.join("file"), vec![7; 40 << 20]).unwrap_err();
             assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
             disk.sync().unwrap();
-            assert_eq!(disk.free().unwrap(), 0, "nothing is kept for root");
+            // ext4 keeps a little for its own; what it keeps for root, if not told otherwise, is a twentieth.
+            let left = disk.free().unwrap();
+            assert!(left < (32 << 20) / 50, "nothing is kept for root: {left}");
             disk.copy(&path("copy")).unwrap();
             fs::remove_file(disk.at.join("file")).unwrap();
             disk.sync().unwrap();
