@@ -12,7 +12,7 @@ use crate::settings::{Test, TestError};
 
 /// The folder on it that is the database's: the root of a file system may hold its own.
 const DATABASE: &str = "database";
-/// The files whose removal makes room, one after the other.
+/// The files whose removal makes room: the first alone, then all.
 const BALLAST: [&str; 2] = ["ballast-1", "ballast-2"];
 /// The file of another program, as it were: it has what is not to be the engine's.
 const OTHER: &str = "other";
@@ -102,19 +102,21 @@ impl Space {
         }
     }
 
-    /// Removes one file of ballast, the second when the first is gone.
+    /// Removes one file of ballast.
     pub(super) fn make_some_room(&self) -> Result<(), TestError> {
-        let there = BALLAST.iter().map(|name| self.disk.at.join(name)).find(|path| path.exists());
-        there.map_or(Ok(()), |path| self.remove(&path))
+        self.remove(BALLAST[0])
     }
 
-    /// Removes all the ballast that is there.
+    /// Removes every file that is no engine's.
     pub(super) fn make_room(&self) -> Result<(), TestError> {
-        BALLAST.iter().try_for_each(|_| self.make_some_room())
+        BALLAST.into_iter().chain([OTHER]).try_for_each(|name| self.remove(name))
     }
 
-    fn remove(&self, path: &Path) -> Result<(), TestError> {
-        let removed = fs::remove_file(path).and_then(|()| File::open(&self.disk.at)?.sync_all());
+    fn remove(&self, name: &str) -> Result<(), TestError> {
+        let removed = match fs::remove_file(self.disk.at.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.and_then(|()| File::open(&self.disk.at)?.sync_all()),
+        };
         removed.map_err(TestError::io("remove ballast from a disk"))?;
         Ok(self.disk.sync()?)
     }
@@ -122,8 +124,8 @@ impl Space {
     /// Copies the file it is in, as it is now.
     pub(super) fn copy(&self, to: &Path) -> Result<(), TestError> {
         if let Some(parent) = to.parent() {
-            let made: io::Result<()> = fs::create_dir_all(parent);
-            made.map_err(TestError::io("make a folder for the copy of a disk"))?;
+            fs::create_dir_all(parent)
+                .map_err(TestError::io("make a folder for the copy of a disk"))?;
         }
         Ok(self.disk.copy(to)?)
     }

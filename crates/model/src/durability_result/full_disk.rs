@@ -9,7 +9,7 @@ use super::Verdict;
 pub struct FullDisk {
     /// Bytes of the device.
     pub disk_bytes: u64,
-    /// Bytes of each of the two files whose removal makes room.
+    /// Bytes of each of the two files of ballast: the removal of one makes some room.
     pub ballast_bytes: u64,
     /// Each with a seed of its own, in the order in which they were filled.
     pub fills: Vec<Fill>,

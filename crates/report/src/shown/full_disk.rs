@@ -96,7 +96,7 @@ fn row(tested: &Tested, full: &FullDisk) -> Vec<Text> {
     texts.map(|value| Text { value, ..Text::default() }).into()
 }
 
-/// `3 disks of 64 MiB, of which the work had 27 to 31; room is made two times, by 13 MiB`.
+/// `3 disks of 64 MiB, of which the work had 27 to 31; room again is 13 MiB`.
 fn sizes(full: &FullDisk) -> String {
     let mib = |bytes: u64| format!("{:.0}", bytes as f64 / f64::from(1 << 20));
     let rooms = || full.fills.iter().map(|fill| fill.room_bytes);
@@ -107,7 +107,7 @@ fn sizes(full: &FullDisk) -> String {
         several => format!("{several} disks"),
     };
     format!(
-        "{disks} of {} MiB, of which the work had {had}; room is made two times, by {} MiB",
+        "{disks} of {} MiB, of which the work had {had}; room again is {} MiB",
         mib(full.disk_bytes),
         mib(full.ballast_bytes),
     )

@@ -79,7 +79,8 @@ fn what_an_engine_said_stands_below_once() {
     let of = |about: &str| table.notes.iter().find(|note| note.about == about).unwrap();
     let expected = "when full: database or disk is full; a removal: database or disk is full; rows: read on the full disk";
     assert_eq!(of("alpha 1.2 power").says, expected);
-    let disks = "alpha 1.2 power: 2 disks of 64 MiB, of which the work had 30; room is made two times, by 12 MiB";
+    let disks =
+        "alpha 1.2 power: 2 disks of 64 MiB, of which the work had 30; room again is 12 MiB";
     assert_eq!(of("disks").says, disks);
     let mut none = tested(Durability::Power, Vec::new());
     none.full_disk = None;
