@@ -49,7 +49,7 @@ fn shape(result: &ResultFile) -> Value {
                 for (name, value) in fields.iter_mut() {
                     let measured =
                         name.ends_with("_ns") || name.ends_with("_bytes") || name == "flushes";
-                    if measured || name == "latency" {
+                    if measured || name == "latency" || name == "began" {
                         *value = Value::Bool(!value.is_null());
                     } else {
                         strip(value);
@@ -63,6 +63,22 @@ fn shape(result: &ResultFile) -> Value {
     let mut shape = serde_json::to_value(&result.cells).unwrap();
     strip(&mut shape);
     shape
+}
+
+/// Where two values first differ, and how; whole results are too long to read.
+fn first_difference(at: &str, here: &Value, there: &Value) -> Option<String> {
+    match (here, there) {
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
+            .iter()
+            .find_map(|(name, value)| first_difference(&format!("{at}.{name}"), value, &b[name])),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .find_map(|(i, (a, b))| first_difference(&format!("{at}[{i}]"), a, b)),
+        _ if here == there => None,
+        _ => Some(format!("{at}: {here} against {there}")),
+    }
 }
 
 /// The trials of a journal, each line as it stands there; none where there is no journal yet.
@@ -118,7 +134,9 @@ fn a_run_killed_at_twenty_moments_comes_to_the_same_end_and_repeats_nothing() {
             kills += 1;
         }
         let result = place.result(&out);
-        assert_eq!(shape(&result), shape(&undisturbed), "after {kills} kills");
+        let (here, there) = (shape(&result), shape(&undisturbed));
+        let differs = first_difference("cells", &here, &there);
+        assert_eq!(differs, None, "after {kills} kills, in {out}");
         assert_eq!(kept.len(), due);
         assert_eq!(kept.iter().collect::<HashSet<_>>().len(), due);
         let dir = fs::canonicalize(place.path(&out)).unwrap();

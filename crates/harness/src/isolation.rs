@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use embermark_blockdev::{FileSystem, Trace, TracedDevice, own_mounts};
+use embermark_blockdev::{self as blockdev, FileSystem, Trace, TracedDevice, own_mounts};
 use embermark_model::result::DeviceIo;
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
@@ -76,9 +76,41 @@ pub(crate) struct Disk {
     image: PathBuf,
     /// The folder that it has; a plain one is mounted there, and a recorded one below it.
     at: PathBuf,
-    mounted: bool,
-    recorded: Option<TracedDevice>,
+    mounted: Option<Mounted>,
     begun: Option<Before>,
+}
+
+/// Its file system, as it is mounted.
+#[derive(Debug)]
+enum Mounted {
+    Plain(blockdev::Disk),
+    Recorded(TracedDevice),
+}
+
+impl Mounted {
+    fn new(image: &Path, at: &Path, recorded: bool) -> Result<Self, String> {
+        let mounted = match recorded {
+            true => TracedDevice::mount(at, image, FileSystem::Ext4).map(Self::Recorded),
+            false => blockdev::Disk::mount(image, at, FileSystem::Ext4).map(Self::Plain),
+        };
+        mounted.map_err(|error| error.to_string())
+    }
+
+    fn at(&self) -> &Path {
+        match self {
+            Self::Plain(disk) => &disk.at,
+            Self::Recorded(device) => &device.at,
+        }
+    }
+
+    /// What reached it, where that was recorded.
+    fn unmount(self) -> Result<Option<Trace>, String> {
+        let trace = match self {
+            Self::Plain(disk) => disk.unmount().map(|()| None),
+            Self::Recorded(device) => device.unmount().map(Some),
+        };
+        trace.map_err(|error| error.to_string())
+    }
 }
 
 impl Disk {
@@ -86,7 +118,7 @@ impl Disk {
         let image = at.with_extension("img");
         let at = at.to_owned();
         let failed = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
-        let mut this = Self { image, at, mounted: false, recorded: None, begun: None };
+        let mut this = Self { image, at, mounted: None, begun: None };
         let file = File::create(&this.image).map_err(|e| failed(&this.image, e))?;
         file.set_len(bytes).map_err(|e| failed(&this.image, e))?;
         fs::create_dir_all(&this.at).map_err(|e| failed(&this.at, e))?;
@@ -94,17 +126,7 @@ impl Disk {
         let mut mkfs = Command::new("mkfs.ext4");
         mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
         call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
-        if recorded {
-            let device = TracedDevice::mount(&this.at, &this.image, FileSystem::Ext4);
-            this.recorded = Some(device.map_err(|error| error.to_string())?);
-        } else {
-            let mut mount = Command::new("mount");
-            call(
-                mount.args(["-t", "ext4", "-o", "loop"]).arg(&this.image).arg(&this.at),
-                "apt install mount",
-            )?;
-            this.mounted = true;
-        }
+        this.mounted = Some(Mounted::new(&this.image, &this.at, recorded)?);
         let site = this.site();
         fs::create_dir(&site).map_err(|e| failed(&site, e))?;
         this.begun = Before::at(this.root());
@@ -113,7 +135,7 @@ impl Disk {
 
     /// Where its file system is.
     fn root(&self) -> &Path {
-        self.recorded.as_ref().map_or(&self.at, |device| &device.at)
+        self.mounted.as_ref().map_or(&self.at, Mounted::at)
     }
 
     /// The directory for the database.
@@ -129,23 +151,17 @@ impl Disk {
 
     /// Unmounts it and removes it; what reached it, where that was recorded.
     pub fn remove(mut self) -> Result<Option<Trace>, String> {
-        let recorded = self.recorded.take().map(TracedDevice::unmount);
-        let trace = recorded.transpose().map_err(|error| error.to_string())?;
-        self.unmount().map(|()| trace)
+        self.unmount()
     }
 
-    fn unmount(&mut self) -> Result<(), String> {
-        drop(self.recorded.take());
-        if self.mounted {
-            call(Command::new("umount").arg(&self.at), "apt install mount")?;
-            self.mounted = false;
-        }
+    fn unmount(&mut self) -> Result<Option<Trace>, String> {
+        let trace = self.mounted.take().map_or(Ok(None), Mounted::unmount)?;
         let removed = fs::remove_dir(&self.at).and_then(|()| fs::remove_file(&self.image));
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(format!("{}: {error}", self.image.display()))
             }
-            _ => Ok(()),
+            _ => Ok(trace),
         }
     }
 }
@@ -163,9 +179,7 @@ pub(crate) struct Counters(PathBuf);
 impl Counters {
     /// Of the device under `at`; `None` where it has none.
     pub fn of(at: &Path) -> Option<Self> {
-        let dev = at.metadata().ok()?.dev();
-        let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
-        let this = Self(System::here().path(counters));
+        let this = Self(counters_of(at)?);
         this.written_bytes().is_some().then_some(this)
     }
 
@@ -197,9 +211,7 @@ impl Before {
     /// Now, on the device under `at`, what its file system held back included; `None` where it
     /// cannot be read.
     pub fn at(at: &Path) -> Option<Self> {
-        let dev = at.metadata().ok()?.dev();
-        let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
-        let counters = System::here().path(counters);
+        let counters = counters_of(at)?;
         let then = synced(at, &counters)?;
         Some(Self { at: at.to_owned(), counters, then, began_ns: clock::monotonic_ns() })
     }
@@ -216,6 +228,13 @@ impl Before {
         };
         Some(Since { io, between })
     }
+}
+
+/// Where the system shows the counters of the device under `at`.
+fn counters_of(at: &Path) -> Option<PathBuf> {
+    let dev = at.metadata().ok()?.dev();
+    let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
+    Some(System::here().path(counters))
 }
 
 fn synced(at: &Path, counters: &Path) -> Option<DeviceIo> {

@@ -14,7 +14,6 @@ use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::session::Run;
-use crate::stage::Stages;
 use crate::{HarnessError, cells, device, manifest};
 
 /// The share by which the memory that a kernel reports of one and the same machine may differ.
@@ -88,20 +87,7 @@ pub fn resume(
         ))?;
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
-    let (guest, stages) = (manifest::guest(run_id), Stages::default());
-    let (energy, isolation) = (options.energy.sampler(), None);
-    let mut run = Run {
-        plan,
-        options,
-        guest,
-        dirs,
-        stages,
-        confinement,
-        journal,
-        energy,
-        progress,
-        isolation,
-    };
+    let mut run = Run::new(run_id, (plan, options), dirs, confinement, journal, progress);
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

@@ -16,7 +16,6 @@ use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
 use crate::session::{Purpose, Run};
-use crate::stage::Stages;
 use crate::{HarnessError, device, floor, journal, manifest, referees, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
@@ -73,20 +72,7 @@ pub fn run(
         cells,
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
-    let (guest, stages) = (manifest::guest(&run_id), Stages::default());
-    let (energy, isolation) = (options.energy.sampler(), None);
-    let mut run = Run {
-        plan,
-        options,
-        guest,
-        dirs,
-        stages,
-        confinement,
-        journal,
-        energy,
-        progress,
-        isolation,
-    };
+    let mut run = Run::new(&run_id, (plan, options), dirs, confinement, journal, progress);
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {

@@ -18,7 +18,7 @@ use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
-use crate::{HarnessError, cells, engine_library, flash, journal};
+use crate::{HarnessError, cells, engine_library, flash, journal, manifest};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -36,6 +36,31 @@ pub(crate) struct Run<'a> {
     pub progress: &'a mut dyn Progress,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
     pub isolation: Option<Result<Isolation, String>>,
+}
+
+impl<'a> Run<'a> {
+    /// A run of that name that is begun or gone on with.
+    pub fn new(
+        run_id: &str,
+        (plan, options): (&'a Plan, &'a RunOptions),
+        dirs: OutDir,
+        confinement: Confinement,
+        journal: journal::Writer,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            plan,
+            options,
+            guest: manifest::guest(run_id),
+            dirs,
+            stages: Stages::default(),
+            confinement,
+            journal,
+            energy: options.energy.sampler(),
+            progress,
+            isolation: None,
+        }
+    }
 }
 
 /// What a trial is for.
