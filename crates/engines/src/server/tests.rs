@@ -202,7 +202,8 @@ fn a_site_that_is_occupied_is_refused_and_one_that_was_left_is_not() {
 fn a_site_is_occupied_as_long_as_any_process_of_its_server_runs() {
     let options = tempfile::tempdir().unwrap();
     let first = home(options.path());
-    let script = in_home(&first, "setsid sleep 60 & echo $! >pid; mv pid ready; wait");
+    // It is ready when it has a session of its own: before, it would be ended with its server.
+    let script = in_home(&first, "setsid sh -c 'echo $$ >pid; mv pid ready; exec sleep 60' & wait");
     let (server, ()) = Server::start(shell(&script), &first, ready).unwrap();
     let pid = fs::read_to_string(options.path().join("server/ready")).unwrap();
     drop((server, first));
