@@ -84,10 +84,13 @@ fn at_a_rate_rows_come_when_they_are_due() {
         "3s",
         "--rate",
         "1000",
+        "--card",
+        "sd-32gb",
         "--out",
         "out",
     ];
-    place.embermark(&words).with(0);
+    // Its timed trials have the disk.
+    place.embermark(&words).with(0).saying(&["no card is modelled of retention"]);
     let result = place.result("out");
     let (_, timeline) = seen(&result.cells[0]);
     let run = run(&result.cells[0]);

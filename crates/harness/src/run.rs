@@ -120,6 +120,15 @@ impl Run<'_> {
         for warning in manifest::warnings(machine, &self.dirs.data, needed).all {
             self.warn(warning)?;
         }
+        let timed = |cell: &&PlannedCell| self.options.catalog.until_steady(&cell.id);
+        if let Some(cell) = self.journal.head.cells.iter().find(timed)
+            && !self.plan.cards.is_empty()
+        {
+            self.warn(format!(
+                "no card is modelled of {}: its timed trials have the disk, and recording would slow it",
+                cell.id.workload
+            ))?;
+        }
         if let Some(says) = cells::never_cold(self.plan, &self.options.catalog)? {
             self.progress.note(&says);
         }
