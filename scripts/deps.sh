@@ -665,7 +665,9 @@ of_debian() {
     done
     if [ -n "$got" ]; then
         for file in "$work"/unpacked/usr/lib/*/lib*.so.* "$work"/unpacked/usr/lib/*/libdb.a "$work"/unpacked/usr/include/*.h; do
-            [ ! -f "$file" ] || cp -P "$file" "$work/new/"
+            # A shared library's names are links beside it; libdb.a is one to a file of another name.
+            case $file in *.a) how=-L ;; *) how=-P ;; esac
+            [ ! -f "$file" ] || cp $how "$file" "$work/new/"
         done
         # Some packages have a link there to another one's.
         find "$work/unpacked/usr/share/doc" -type f -name copyright -exec cat {} + >"$work/new/LICENSE"
