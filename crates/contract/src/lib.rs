@@ -80,6 +80,13 @@ pub trait Lifecycle {
     /// Maintenance after many changes: the engine's own checkpoint or compaction, and fresh statistics for its planner, as its manual advises after a bulk load.
     fn maintain(&mut self) -> Result<()>;
 
+    /// What the engine's manual leaves to the program that uses it, from time to time while that works: a
+    /// checkpoint of an engine that takes none by itself, where its log has grown by enough. (By default
+    /// nothing.)
+    fn upkeep(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// How another process may use the same database while this one has it open.
     fn join(&self) -> Join {
         Join::Exclusive("this engine's adapter opens no second client")

@@ -153,7 +153,7 @@ pub struct PlanArgs {
     pub memory_limit: Vec<String>,
 
     /// Of retention, the size of the file system that each trial has for itself, such as 4GiB. Needs root
-    /// [default: 2 KiB a row that is kept, and 2GiB at least]
+    /// [default: 2 KiB a row that is kept, and 4GiB at least]
     #[arg(long, value_name = "SIZE")]
     pub disk_size: Option<String>,
 

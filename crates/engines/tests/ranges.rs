@@ -6,10 +6,12 @@ mod outside;
 mod scopes;
 mod stores;
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use embermark_engines::kv::TableDef;
-use embermark_engines::{Background, Engine, OpenOptions, Store, registry};
+use embermark_engines::{Background, Engine, OpenOptions, Scope, Store, registry};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use scopes::{Alone, all, get};
@@ -53,6 +55,46 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
         assert!(!store.deletes_range().is_empty());
         store.close().unwrap_or_else(|error| panic!("{name}: {error}"));
     }
+}
+
+/// 300 MB of changes of the same thousand keys, with what the manual leaves to the program.
+#[test]
+fn a_log_that_a_program_has_to_keep_short_is_kept_short() {
+    for id in ["berkeleydb", "hybrid-bdb"] {
+        let engine = registry::find(id).unwrap();
+        if !is_here(engine) {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, Durability::Process, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        let mut most = 0;
+        for round in 0..300_u64 {
+            let value = [round as u8; 500];
+            let put = |batch: &mut dyn embermark_engines::kv::Operations| {
+                (0..1_000_u64).try_for_each(|key| batch.put(table, &key.to_be_bytes(), &value))
+            };
+            store.within(Scope::Batch, put).unwrap();
+            store.upkeep().unwrap();
+            most = most.max(logs(dir.path()));
+        }
+        assert!(most > 32 << 20, "{id}: its log is looked for in the wrong place: {most}");
+        assert!(most < 128 << 20, "{id}: {most} bytes of log");
+        store.close().unwrap();
+    }
+}
+
+/// Bytes of the files of Berkeley DB's log below a folder.
+fn logs(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
+    let bytes = |path: PathBuf| match path.is_dir() {
+        true => logs(&path),
+        false if path.file_name().unwrap().to_string_lossy().starts_with("log.") => {
+            fs::metadata(path).map_or(0, |meta| meta.len())
+        }
+        false => 0,
+    };
+    entries.map(bytes).sum()
 }
 
 #[test]

@@ -8,6 +8,10 @@ use crate::NAME;
 use crate::client::Hybrid;
 
 impl Lifecycle for Hybrid {
+    fn upkeep(&mut self) -> Result<()> {
+        self.alone(|hybrid| hybrid.front.upkeep())
+    }
+
     /// The front's; then the mirror is made where there is none, brought up to date, and has its own.
     fn maintain(&mut self) -> Result<()> {
         self.alone(|hybrid| {

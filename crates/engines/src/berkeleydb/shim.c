@@ -116,10 +116,11 @@ static u_int32_t auto_commit(DB_ENV *env)
 	return opened & DB_INIT_TXN ? DB_AUTO_COMMIT : 0;
 }
 
-/* Writes what is changed to the tables' files: by a checkpoint where there is a log. */
-int ember_env_checkpoint(DB_ENV *env)
+/* Writes what is changed to the tables' files: by a checkpoint where there is a log, if that has grown by more than so
+ * many KiB since the last. */
+int ember_env_checkpoint(DB_ENV *env, u_int32_t kib)
 {
-	return auto_commit(env) ? env->txn_checkpoint(env, 0, 0, 0) : env->memp_sync(env, NULL);
+	return auto_commit(env) ? env->txn_checkpoint(env, kib, 0, 0) : env->memp_sync(env, NULL);
 }
 
 int ember_env_close(DB_ENV *env) { return env->close(env, 0); }

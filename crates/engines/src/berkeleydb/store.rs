@@ -91,6 +91,13 @@ impl Lifecycle for Trees {
         self.env.checkpoint()
     }
 
+    /// A checkpoint where 64 MiB of log have come since the last, which removes the log files before it: it
+    /// takes none by itself
+    /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_checkpoint.html>).
+    fn upkeep(&mut self) -> Result<()> {
+        self.env.checkpoint_beyond(64 << 10)
+    }
+
     fn join(&self) -> Join {
         Join::Exclusive(
             "its environment is opened with DB_PRIVATE and without locking: one process alone may \

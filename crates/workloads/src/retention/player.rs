@@ -177,6 +177,7 @@ impl<'a> Player<'a> {
         let oldest = hour.checked_sub(HOURS + 1);
         if let Some(oldest) = oldest {
             self.log.expire(oldest)?;
+            self.log.lifecycle().upkeep()?;
             self.recorder.rows(0, self.play.rows.hour());
         }
         self.log.begin(hour)?;

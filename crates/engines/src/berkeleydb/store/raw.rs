@@ -73,7 +73,7 @@ unsafe extern "C" {
         write_nosync: c_int,
     ) -> c_int;
     pub fn ember_env_facts(env: Raw, facts: *mut Facts) -> c_int;
-    pub fn ember_env_checkpoint(env: Raw) -> c_int;
+    pub fn ember_env_checkpoint(env: Raw, kib: u32) -> c_int;
     pub fn ember_env_close(env: Raw) -> c_int;
     pub fn ember_env_remove(env: Raw, file: Text) -> c_int;
     pub fn ember_verify(
