@@ -66,6 +66,9 @@ const TOO_SHORT = 0.1;
 /** From so many seconds on a time is shown in minutes. */
 const IN_MINUTES = 120;
 
+/** Symbols that a line has at most. */
+const SYMBOLS_A_LINE = 4;
+
 /** The longest stalls that the table names. */
 const LONGEST = 50;
 
@@ -118,7 +121,12 @@ function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
     return y === undefined || (curve.log && y <= 0) ? [] : [{ x: slice.until_s / unit, y, z: cell.engine, line: name }];
   }));
   if (points.length === 0) return [];
-  const ends = unique(points.map(({ line }) => line)).map((line) => points.filter((point) => point.line === line).pop() as Point);
+  // Colours come round again: each line has its engine's symbol at its end and now and then before.
+  const symbols = unique(points.map(({ line }) => line)).flatMap((line) => {
+    const own = points.filter((point) => point.line === line);
+    const every = Math.ceil(own.length / SYMBOLS_A_LINE);
+    return own.filter((_, place) => (own.length - 1 - place) % every === 0);
+  });
   const options: Plot.PlotOptions = {
     ...scales(all),
     x: { label: unit === 60 ? "minutes" : "seconds", insetRight: 6 },
@@ -127,7 +135,7 @@ function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
       : { label: null, grid: true, zero: true, tickFormat: (value: number) => shortest(curve.show(value)) },
     marks: [
       Plot.line(points, { x: "x", y: "y", z: "line", stroke: "z", strokeWidth: 1.2, className: "m-timeline" }),
-      Plot.dot(ends, { x: "x", y: "y", stroke: "z", symbol: "z", r: 3.5, title: ({ y, line }: Point) => `${line}: ${curve.show(y)}` }),
+      Plot.dot(symbols, { x: "x", y: "y", stroke: "z", symbol: "z", r: 3.5, title: ({ y, line }: Point) => `${line}: ${curve.show(y)}` }),
     ],
   };
   const parts = [0.1, 0.25, 0.5, 0.75, 1].map((part) => part * last);
