@@ -5,6 +5,7 @@ mod ffi;
 mod settings;
 mod tree;
 
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::library::LIBRARY;
 use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::log_files::log_files;
 use crate::{
     Background, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
     Scope, as_set,
@@ -54,7 +56,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
         Some(_) => options.number(ID, LEAF_PAGE)?.unwrap_or_default(),
     };
     let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
-    let trees = Trees::new(&connection, options.durability != Durability::None)?;
+    let trees = Trees::new(&connection, options.durability != Durability::None, &options.dir)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
@@ -69,12 +71,14 @@ struct Trees {
     logged: bool,
     /// Whether the library was told to count what it does.
     counts: bool,
+    /// Where its files are.
+    dir: PathBuf,
 }
 
 impl Trees {
-    fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
+    fn new(connection: &Arc<Connection>, logged: bool, dir: &Path) -> Result<Self> {
         let session = connection.session()?;
-        Ok(Self { trees: Vec::new(), session, logged, counts: false })
+        Ok(Self { trees: Vec::new(), session, logged, counts: false, dir: dir.to_owned() })
     }
 }
 
@@ -82,6 +86,17 @@ impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
         self.trees.iter_mut().for_each(|tree| tree.is_fresh = false);
         self.session.checkpoint()
+    }
+
+    /// A checkpoint where its log has 64 MiB, of which those files then go that no recovery needs: without
+    /// `checkpoint=(…)` it takes none by itself
+    /// (<https://source.wiredtiger.com/11.3.1/checkpoint.html>).
+    fn upkeep(&mut self) -> Result<()> {
+        let is_log = |name: &str| name.starts_with("WiredTigerLog.");
+        if self.logged && log_files(ID, &self.dir, is_log)? > 64 << 20 {
+            return self.maintain();
+        }
+        Ok(())
     }
 
     fn join(&self) -> Join {
@@ -96,7 +111,8 @@ impl Lifecycle for Trees {
     /// threads, a session belongs to one).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (connection, logged) = (Arc::clone(&self.session.connection), self.logged);
-        Ok(ClientOpener::kv(move || Self::new(&connection, logged)))
+        let dir = self.dir.clone();
+        Ok(ClientOpener::kv(move || Self::new(&connection, logged, &dir)))
     }
 
     /// The library takes a checkpoint when it is closed
