@@ -7,6 +7,10 @@ use std::path::Path;
 
 use crate::{EngineError, Result};
 
+/// Bytes that a log grows by until an engine is given a checkpoint that takes none by itself.
+#[allow(dead_code, reason = "used by engines with such a log; a build may have none")]
+pub(crate) const CHECKPOINT_AFTER: u64 = 64 << 20;
+
 /// Bytes of the files in `folder` whose name is that of a log: of each the length, or what is
 /// allocated where that is less. Some engines make a file longer beforehand, others allocate behind
 /// its end. A file that goes meanwhile does not count.

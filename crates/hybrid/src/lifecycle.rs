@@ -8,8 +8,9 @@ use crate::NAME;
 use crate::client::Hybrid;
 
 impl Lifecycle for Hybrid {
+    /// The front's, which nobody has to be alone for.
     fn upkeep(&mut self) -> Result<()> {
-        self.alone(|hybrid| hybrid.front.upkeep())
+        self.front.upkeep()
     }
 
     /// The front's; then the mirror is made where there is none, brought up to date, and has its own.

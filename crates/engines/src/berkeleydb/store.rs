@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use super::{ID, INIT_TXN};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
-use crate::log_files::log_files;
+use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::per_table::PerTable;
 use crate::{
     Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Origin,
@@ -88,14 +88,15 @@ const NO_LOG: &str = "recovery without transactions, as in the tier `none`: ther
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
-        self.env.checkpoint()
+        self.env.checkpoint(0)
     }
 
-    /// A checkpoint where 64 MiB of log have come since the last, which removes the log files before it: it
+    /// A checkpoint where so much log has come since the last, which removes the log files before it: it
     /// takes none by itself
     /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_checkpoint.html>).
     fn upkeep(&mut self) -> Result<()> {
-        self.env.checkpoint_beyond(64 << 10)
+        let beyond_kib = (CHECKPOINT_AFTER >> 10) as u32;
+        if self.env.transactions { self.env.checkpoint(beyond_kib) } else { Ok(()) }
     }
 
     fn join(&self) -> Join {
@@ -130,7 +131,7 @@ impl Lifecycle for Trees {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        self.env.checkpoint()?;
+        self.env.checkpoint(0)?;
         let closed = self.tables.iter_mut().map(|tree| tree.close(!self.env.transactions));
         closed.fold(Ok(()), Result::and)?;
         let checked = check::verify(&self.env);
@@ -144,7 +145,7 @@ impl Lifecycle for Trees {
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>).
     fn close(self: Box<Self>) -> Result<()> {
         let Self { mut tables, env, crashes, .. } = *self;
-        let written = if crashes { Ok(()) } else { env.checkpoint() };
+        let written = if crashes { Ok(()) } else { env.checkpoint(0) };
         let closed = tables.iter_mut().map(|tree| tree.close(!env.transactions));
         let closed = closed.fold(written, Result::and);
         drop(tables);

@@ -16,7 +16,7 @@ use super::library::LIBRARY;
 use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
-use crate::log_files::log_files;
+use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::{
     Background, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
     Scope, as_set,
@@ -88,12 +88,12 @@ impl Lifecycle for Trees {
         self.session.checkpoint()
     }
 
-    /// A checkpoint where its log has 64 MiB, of which those files then go that no recovery needs: without
+    /// A checkpoint where its log has so much, of which those files then go that no recovery needs: without
     /// `checkpoint=(…)` it takes none by itself
     /// (<https://source.wiredtiger.com/11.3.1/checkpoint.html>).
     fn upkeep(&mut self) -> Result<()> {
         let is_log = |name: &str| name.starts_with("WiredTigerLog.");
-        if self.logged && log_files(ID, &self.dir, is_log)? > 64 << 20 {
+        if self.logged && log_files(ID, &self.dir, is_log)? > CHECKPOINT_AFTER {
             return self.maintain();
         }
         Ok(())

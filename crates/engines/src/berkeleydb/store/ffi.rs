@@ -137,21 +137,13 @@ impl Env {
         Ok(settings)
     }
 
-    /// Writes what is changed to the tables' files: by a checkpoint where there is a log.
-    pub fn checkpoint(&self) -> Result<()> {
-        // SAFETY: open.
-        let code = unsafe { raw::ember_env_checkpoint(self.raw.raw, 0) };
-        check(code, "write its cache to the files")
-    }
-
-    /// A checkpoint if the log has grown by more than so many KiB since the last; nothing without a log
+    /// Writes what is changed to the tables' files: by a checkpoint where there is a log, if that has grown by
+    /// more than so many KiB since the last
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/txncheckpoint.html>).
-    pub fn checkpoint_beyond(&self, kib: u32) -> Result<()> {
-        if !self.transactions {
-            return Ok(());
-        }
+    pub fn checkpoint(&self, beyond_kib: u32) -> Result<()> {
         // SAFETY: open.
-        check(unsafe { raw::ember_env_checkpoint(self.raw.raw, kib) }, "take a checkpoint")
+        let code = unsafe { raw::ember_env_checkpoint(self.raw.raw, beyond_kib) };
+        check(code, "write its cache to the files")
     }
 
     /// Begins a transaction, with `DB_TXN_BULK` if it is to be.
