@@ -1,5 +1,7 @@
 # make run    set up what is missing, build, benchmark the embedded engines
 # make test   set up what is missing, check formatting and lints, run every test, the page's in a browser too, verify every engine's answers in the default tier
+# make check  a minute's look at a change: formatting, lints, the unit tests of the crates and every test of the engines that it touches
+# make test-long  as make test, with the long campaigns whole: what make test samples, and what it leaves out
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
@@ -14,16 +16,22 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
+.PHONY: run build check test-long dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
 
-build: deps
-	@scripts/build.sh
+build:
+	@scripts/deps.sh embedded scripts/build.sh
 
 test: deps servers node-clients test-deps
 	@scripts/test.sh
+
+check:
+	@scripts/check.sh
+
+test-long: deps servers node-clients test-deps
+	@EMBERMARK_TEST_LONG=1 scripts/test.sh
 
 # ARCHITECTURES='x86_64' for one alone.
 dist:

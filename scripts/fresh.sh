@@ -93,7 +93,7 @@ furnish() {
     git clone --quiet --no-hardlinks "$here" "$root$home/embermark"
     mkdir -p "$root/opt/rust" "$root/mnt/old"
     # Where it is in the root, and what it is in the cache.
-    for file in .cargo/registry embermark/target .npm .cache/pip; do mkdir -p "$root$home/$file" "$cache/$file"; done
+    for file in .cargo/registry embermark/target embermark/.deps .npm .cache/pip; do mkdir -p "$root$home/$file" "$cache/$file"; done
     mkdir -p "$cache/apt/partial"
     [ -z "$user" ] || { chroot "$root" chown -R user: /home/user; chown -R --reference="$root$home" "$cache"; }
 }
@@ -112,7 +112,7 @@ inside() {
         mount -t proc proc "$ROOT/proc"
         mount -o bind,ro "$SYSROOT" "$ROOT/opt/rust"
         mount --bind "$CACHE/apt" "$ROOT/var/cache/apt/archives"
-        for part in .cargo/registry embermark/target .npm .cache/pip; do
+        for part in .cargo/registry embermark/target embermark/.deps .npm .cache/pip; do
             mount --bind "$CACHE/$part" "$ROOT$HOME_IN/$part"
         done
         cd "$ROOT"

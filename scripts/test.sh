@@ -1,8 +1,10 @@
 #!/bin/sh
 # Checks formatting and lints, runs every test, the page's in a browser too, those of pure Rust under Miri where that is
-# installed, and verifies every engine's answers in the tier `process`; at the end it names the tests that could not run here.
+# installed, and verifies every engine's answers in the tier `process`. At the end it says how long each part took, which
+# tests were slowest, and which could not run here.
 #   test.sh              all of that, as `make test` does
 #   test.sh COMMAND…     a command in its place, for example  scripts/test.sh cargo test -p embermark-engines
+#   EMBERMARK_TEST_LONG=1   as `make test-long` does: long campaigns are done whole, not a part of them that changes with the commit
 #   NO_SKIPS=1           as CI sets it: a test that could not run is a failure
 #   ACCEPT_LICENSE=…     engines whose licence you have accepted: harperdb
 #
@@ -20,8 +22,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 EMBERMARK_SKIPPED=$(mktemp)
-export EMBERMARK_SKIPPED
-tab=$(printf '\t')
+# The part of a long campaign that is done changes with the commit; EMBERMARK_TEST_LONG=1 has all of it done (crates/skips).
+EMBERMARK_TEST_SEED=${EMBERMARK_TEST_SEED:-$(git rev-parse --short HEAD 2>/dev/null || echo 0)}
+export EMBERMARK_SKIPPED EMBERMARK_TEST_SEED
+tab=$(printf '\t') times=
 
 # list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
 list() {
@@ -41,55 +45,87 @@ list() {
 finish() {
     status=$?
     trap - EXIT
+    slowest
+    [ -z "$times" ] || printf 'time:\n%s' "$times"
     if ! list && [ "$status" = 0 ] && [ "${NO_SKIPS:-}" = 1 ]; then
         echo 'with NO_SKIPS=1 a skipped test is a failure' >&2
         status=1
     fi
-    rm -f "$EMBERMARK_SKIPPED"
+    rm -f "$EMBERMARK_SKIPPED" "$EMBERMARK_SKIPPED".*
     exit "$status"
 }
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-step() {
-    echo "$*"
-    "$@"
+# part NAME COMMAND…: runs it, and notes how long it took; the first that fails ends the script.
+part() {
+    name=$1
+    shift
+    printf '\n== %s: %s\n' "$name" "$*"
+    began=$(date +%s) ended=0
+    "$@" || ended=$?
+    times="$times$(printf '%6d s  %s%s' $(($(date +%s) - began)) "$name" "$([ $ended = 0 ] || echo ' (failed)')")
+"
+    return $ended
 }
 
-# verify: every engine's answers; one that is not here is skipped.
+# tests: every test of the workspace, each in a process of its own where cargo-nextest is here.
+tests() {
+    if [ -x .deps/nextest/cargo-nextest ]; then
+        .deps/nextest/cargo-nextest nextest run --workspace --locked ${EMBERMARK_TEST_LONG:+--run-ignored all}
+    else
+        # A program that hangs is ended, and the others run.
+        cargo --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=30 900'" \
+            test --workspace --locked --no-fail-fast
+    fi
+}
+
+# slowest: the twenty tests that took longest, from what cargo-nextest wrote down.
+slowest() {
+    written=${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml
+    { [ -f "$EMBERMARK_SKIPPED.began" ] && [ "$written" -nt "$EMBERMARK_SKIPPED.began" ]; } || return 0
+    echo 'slowest tests (s):'
+    sed -n 's/.*<testcase name="\([^"]*\)" classname="\([^":]*\)[^>]* time="\([0-9.]*\)".*/\3 \2 \1/p' "$written" \
+        | sort -rn | head -n 20 | sed 's/^/  /'
+}
+
+# verify WHICH: every engine's answers; one that is not here is skipped.
 verify() {
     for id in ${ACCEPT_LICENSE:-}; do set -- "$@" "--accept-license=$id"; done
-    echo cargo run --locked -- verify --durability process "$@"
     status=0
-    said=$(cargo run --locked -- verify --durability process "$@") || status=$?
+    said=$(cargo run --locked --quiet -- verify --durability process "$@") || status=$?
     printf '%s\n' "$said"
     printf '%s\n' "$said" | sed -n "s/^\([a-z-]*\): not verified: /verify$tab\1$tab/p" >>"$EMBERMARK_SKIPPED"
+    [ "$status" = 0 ] || echo "verify $1 failed, as said above" >&2
     return "$status"
+}
+
+# side_by_side: what waits more than it computes: servers' answers, and the page in its browser, beside the embedded engines.
+side_by_side() {
+    status=0
+    for of in servers page; do
+        if [ $of = page ]; then scripts/page-test.sh; else verify $of; fi >"$EMBERMARK_SKIPPED.$of" 2>&1 &
+        eval "$of=\$!"
+    done
+    verify embedded || status=1
+    # Set by name above.
+    # shellcheck disable=SC2154
+    { wait "$servers" || status=1; wait "$page" || status=1; }
+    cat "$EMBERMARK_SKIPPED.servers" "$EMBERMARK_SKIPPED.page"
+    return $status
 }
 
 if [ "$#" -gt 0 ]; then
     "$@"
 else
-    step cargo fmt --all --check
-    step cargo clippy --workspace --all-targets --locked -- -D warnings
-    # A test program that hangs is ended, and the others run: the longest takes three minutes.
-    step cargo --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=30 900'" \
-        test --workspace --locked --no-fail-fast
+    touch "$EMBERMARK_SKIPPED.began"
+    part formatting cargo fmt --all --check
+    part lints cargo clippy --workspace --all-targets --locked -- -D warnings
+    part tests tests
     # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
     if cargo +nightly miri --version >/dev/null 2>&1; then
-        step cargo +nightly miri test --locked -p embermark-model -p embermark-contract
+        part Miri cargo +nightly miri test --locked -p embermark-model -p embermark-contract
     fi
-    step scripts/page-test.sh
-    # Servers wait more than they compute: their answers meanwhile.
-    of_servers=$(mktemp)
-    verify servers >"$of_servers" 2>&1 &
-    servers=$!
-    status=0
-    verify embedded || { status=$?; wrong=embedded; }
-    wait "$servers" || { status=$?; wrong="${wrong:+$wrong and }servers"; }
-    cat "$of_servers"
-    rm -f "$of_servers"
-    [ "$status" = 0 ] || echo "verify failed: $wrong, as said above" >&2
-    exit "$status"
+    part "every engine's answers, and the page" side_by_side
 fi

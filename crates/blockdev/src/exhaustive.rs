@@ -76,4 +76,90 @@ fn tears(length: usize) -> impl Iterator<Item = usize> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::image::Image;
+
+    /// Writes `fill` into so many blocks from the one of that number on.
+    fn write(block: u64, fill: u8, blocks: usize) -> Record {
+        Record::Write { offset: block * BLOCK as u64, data: vec![fill; blocks * BLOCK].into() }
+    }
+
+    fn log(records: Vec<Record>) -> Log {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![0; 64 * BLOCK]).unwrap();
+        Log { base: Image::of(file.path()).unwrap(), records, times: Vec::new() }
+    }
+
+    /// The first byte of each of so many blocks.
+    fn blocks(image: &Image, count: usize) -> Vec<u8> {
+        let mut all = vec![0; image.bytes() as usize];
+        image.read(0, &mut all);
+        all.iter().copied().step_by(BLOCK).take(count).collect()
+    }
+
+    /// The states of whole writes, as their first bytes.
+    fn whole(states: &[State], count: usize) -> HashSet<Vec<u8>> {
+        let whole = states.iter().filter(|state| state.cut.torn.is_none());
+        whole.map(|state| blocks(&state.image, count)).collect()
+    }
+
+    #[test]
+    fn of_few_changes_every_subset_is_there_once_and_the_latest_cut_of_each() {
+        let few = FEW as u64;
+        let log = log((0..few).map(|n| write(n, n as u8 + 1, 1)).chain([Record::Flush]).collect());
+        let states = log.every_state(0);
+        let digests: HashSet<u64> = states.iter().map(|state| state.image.digest()).collect();
+        assert_eq!(digests.len(), states.len());
+        let expected: HashSet<Vec<u8>> = (0..1_u32 << few)
+            .map(|set| (0..few).map(|n| if set >> n & 1 == 1 { n as u8 + 1 } else { 0 }).collect())
+            .collect();
+        assert_eq!(whole(&states, FEW), expected);
+        // Of the flush, which all of it is kept by; all else is at most of the moment before it.
+        let latest = |blocks_are: &dyn Fn(&[u8]) -> bool| {
+            let is = |s: &&State| s.cut.torn.is_none() && blocks_are(&blocks(&s.image, FEW));
+            states.iter().find(is).map(|state| state.cut.at)
+        };
+        assert_eq!(latest(&|b| b.iter().all(|byte| *byte > 0)), Some(FEW + 1));
+        assert_eq!(latest(&|b| b.iter().all(|byte| *byte == 0)), Some(FEW));
+        // And each write torn at each of its sectors.
+        let torn = states.iter().filter(|state| state.cut.tears_a_block());
+        assert_eq!(torn.count(), FEW * (BLOCK / SECTOR - 1));
+    }
+
+    #[test]
+    fn of_more_each_one_and_all_but_each_are_lost() {
+        let more = FEW as u64 + 2;
+        let log = log((0..more).map(|n| write(n, 1, 1)).collect());
+        let found = whole(&log.every_state(0), more as usize);
+        for one in 0..more as usize {
+            for lost in [0, 1] {
+                let state: Vec<u8> =
+                    (0..more as usize).map(|n| if n == one { lost } else { 1 - lost }).collect();
+                assert!(found.contains(&state), "{state:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_write_is_torn_at_sectors_at_its_ends_and_at_blocks() {
+        let length = (TORN_BLOCKS + 4) * BLOCK;
+        let kept: Vec<usize> = tears(length).collect();
+        let expected = 2 * (BLOCK / SECTOR - 1) + TORN_BLOCKS;
+        assert_eq!(kept.len(), expected, "{kept:?}");
+        assert!(kept.iter().all(|kept| kept % SECTOR == 0 && (1..length).contains(kept)));
+        assert_eq!(tears(2 * BLOCK).count(), 2 * BLOCK / SECTOR - 1);
+        assert_eq!(tears(SECTOR).count(), 0);
+    }
+
+    #[test]
+    fn what_was_flushed_before_the_first_cut_is_in_every_state() {
+        let log = log(vec![write(0, 1, 1), Record::Flush, write(1, 2, 2), write(0, 3, 1)]);
+        let states = log.every_state(2);
+        assert!(states.iter().all(|state| state.cut.at >= 2 && blocks(&state.image, 1)[0] > 0));
+        let expected = [[1, 0], [1, 2], [3, 0], [3, 2]].map(Vec::from);
+        assert_eq!(whole(&states, 2), expected.into_iter().collect());
+    }
+}

@@ -87,4 +87,64 @@ impl Log {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::image::BLOCK;
+
+    fn log() -> Log {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(8 << 20).unwrap();
+        let write = |n: u64| Record::Write {
+            offset: n * 40 * BLOCK as u64,
+            data: [n as u8 + 1; BLOCK].into(),
+        };
+        let records = (0..40).flat_map(|n| [write(n), Record::Flush]).collect();
+        Log { base: Image::of(file.path()).unwrap(), records, times: Vec::new() }
+    }
+
+    /// How many of the first writes of the log a state holds, and how many of all before its cut.
+    fn held(state: &State) -> (usize, usize) {
+        let before = state.cut.at.div_ceil(2);
+        let byte = |n: usize| {
+            let mut byte = [0];
+            state.image.read((n * 40 * BLOCK) as u64, &mut byte);
+            usize::from(byte[0]) == n + 1
+        };
+        ((0..before).take_while(|n| byte(*n)).count(), (0..before).filter(|n| byte(*n)).count())
+    }
+
+    #[test]
+    fn what_was_flushed_is_lost_in_some_states_and_the_seed_says_in_which() {
+        let log = log();
+        let states = log.states_of_lies(60, 3);
+        assert_eq!(states.len(), 60);
+        let cuts = |seed| -> Vec<Cut> {
+            log.states_of_lies(60, seed).into_iter().map(|s| s.cut).collect()
+        };
+        assert_eq!(cuts(3), cuts(3));
+        assert_ne!(cuts(3), cuts(4));
+        // Of flushes that were not done: an older write is gone that had been flushed.
+        let lost = states.iter().filter(|s| s.cut.erased.is_none());
+        assert!(lost.clone().any(|s| held(s).0 + 1 < s.cut.at.div_ceil(2)));
+        assert!(lost.count() >= 20);
+    }
+
+    #[test]
+    fn an_erase_block_holds_what_it_did_and_all_else_is_there() {
+        let log = log();
+        let states = log.states_of_lies(60, 3);
+        let erased: Vec<_> = states.iter().filter_map(|s| s.cut.erased.map(|e| (s, e))).collect();
+        assert!(erased.len() >= 20);
+        for (state, Erased { offset, length, since }) in erased {
+            assert!(length.is_power_of_two() && (128 << 10..=4 << 20).contains(&length));
+            assert_eq!(offset % length, 0);
+            for n in 0..state.cut.at.div_ceil(2) as u64 {
+                let at = n * 40 * BLOCK as u64;
+                let mut byte = [0];
+                state.image.read(at, &mut byte);
+                let gone = (offset..offset + length).contains(&at) && 2 * n as usize >= since;
+                assert_eq!(u64::from(byte[0]), if gone { 0 } else { n + 1 }, "{n} {:?}", state.cut);
+            }
+        }
+    }
+}

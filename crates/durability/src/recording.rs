@@ -73,4 +73,84 @@ impl Recording {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use embermark_blockdev::{Image, Record};
+
+    use super::*;
+
+    /// Records come at 10, 20, … ms; commits are acknowledged so many records in, at so many ms.
+    fn recording(records: usize, acknowledged: &[(u64, usize, u64)]) -> Recording {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let time = |ms| Duration::from_millis(ms);
+        let log = Log {
+            base: Image::of(file.path()).unwrap(),
+            records: vec![Record::Flush; records],
+            times: (1..=records as u64).map(|n| time(n * 10)).collect(),
+        };
+        let acknowledged = acknowledged.iter();
+        let acknowledged = acknowledged.map(|(commit, at, ms)| Acknowledged {
+            client: 0,
+            commit: *commit,
+            at: *at,
+            time: time(*ms),
+        });
+        let before = vec![Promised { acknowledged: 0, begun: 1 }];
+        Recording { log, acknowledged: acknowledged.collect(), before }
+    }
+
+    #[test]
+    fn what_is_acknowledged_before_the_next_record_is_promised() {
+        let recording = recording(5, &[(1, 2, 25), (2, 2, 28), (3, 4, 44)]);
+        let promised = |at| recording.promised(at)[0].acknowledged;
+        assert_eq!([0, 1, 2, 3, 4, 5].map(promised), [0, 0, 2, 2, 3, 3]);
+        assert_eq!(recording.promised(1), [Promised { acknowledged: 0, begun: 1 }]);
+        assert_eq!(recording.promised(2), [Promised { acknowledged: 2, begun: 3 }]);
+    }
+
+    #[test]
+    fn before_a_commit_is_acknowledged_what_was_there_before_counts() {
+        let before = vec![Promised { acknowledged: 7, begun: 9 }];
+        let recording = Recording { before: before.clone(), ..recording(3, &[(9, 2, 25)]) };
+        assert_eq!(recording.promised(1), before);
+        assert_eq!(recording.promised(2), [Promised { acknowledged: 9, begun: 10 }]);
+    }
+
+    #[test]
+    fn a_loss_is_counted_from_the_oldest_lost_acknowledgement_to_the_next_record() {
+        let recording = recording(5, &[(1, 1, 15), (2, 2, 25), (3, 2, 28), (4, 4, 44)]);
+        let lost = |at, last| {
+            let Lost { commits, ms, everything } = recording.lost(at, &[last]);
+            (commits, ms, everything)
+        };
+        // Cut at 30 ms, when the third record came: 2 and 3 are gone, acknowledged at 25 and 28.
+        assert_eq!(lost(2, 1), (2, 5.0, true));
+        assert_eq!(lost(2, 2), (1, 2.0, false));
+        assert_eq!(lost(2, 3), (0, 0.0, false));
+        // The one under way is there.
+        assert_eq!(lost(2, 4), (0, 0.0, false));
+        // At the end, at 50 ms: everything, the table too.
+        assert_eq!(lost(5, 0), (4, 35.0, true));
+    }
+
+    #[test]
+    fn each_client_is_promised_its_own_commits() {
+        let mut recording =
+            recording(5, &[(1, 1, 12), (1, 1, 13), (2, 2, 25), (2, 3, 34), (3, 4, 44)]);
+        let clients = [0, 1, 0, 1, 0];
+        for (acknowledged, client) in recording.acknowledged.iter_mut().zip(clients) {
+            acknowledged.client = client;
+        }
+        recording.before.push(Promised { acknowledged: 0, begun: 1 });
+        let promised =
+            |at| recording.promised(at).iter().map(|p| p.acknowledged).collect::<Vec<_>>();
+        let expected = [[0, 0], [1, 1], [2, 1], [2, 2], [3, 2]];
+        for (at, expected) in expected.iter().enumerate() {
+            assert_eq!(promised(at), expected, "{at}");
+        }
+        // Cut at 50 ms: the second commit of one client, the third of the other.
+        let Lost { commits, ms, everything } = recording.lost(4, &[2, 1]);
+        assert_eq!((commits, ms, everything), (2, 16.0, false));
+        let Lost { commits, ms, everything } = recording.lost(4, &[1, 1]);
+        assert_eq!((commits, ms, everything), (3, 25.0, true));
+    }
+}

@@ -52,6 +52,8 @@ pub struct Settings {
     pub fills: u32,
     /// Bytes of each, for an embedded engine: a server has more, to start with.
     pub disk: u64,
+    /// When a disk has not become full until then, another program's file takes the rest.
+    pub longest_fill: Duration,
     /// Where images and databases of violations are kept.
     pub violations: PathBuf,
     /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.

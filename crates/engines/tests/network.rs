@@ -6,7 +6,7 @@
 
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use embermark_engines::{
@@ -14,28 +14,49 @@ use embermark_engines::{
 };
 use embermark_model::Durability;
 use embermark_skips::is_here;
+use libtest_mimic::{Arguments, Trial};
 
-#[path = "join/common.rs"]
+#[path = "integration/join/common.rs"]
 mod common;
 
-use common::{TOLD, close, count, create, engines, join, options, write};
+use common::{TOLD, close, count, create, join, options, write};
 
-fn main() {
+fn main() -> ExitCode {
     match env::var(TOLD) {
         Ok(told) => match told.split_once('\n') {
             Some((id, dir)) => a_server_answers_on_the_loopback_address_alone(id, dir),
             None => every_byte_is_counted_once(),
         },
-        Err(_) => {
-            a_server_that_listens_on_every_address_refuses_a_network_that_others_share();
-            in_a_process_of_its_own("");
-            for engine in engines().filter(|engine| engine.info().kind == Kind::Server) {
-                let dir = tempfile::tempdir().unwrap();
-                let id = engine.info().id;
-                in_a_process_of_its_own(&format!("{id}\n{}", dir.path().display()));
-                println!("{id} was reached over the loopback device");
-            }
-        }
+        Err(_) => return libtest_mimic::run(&Arguments::from_args(), tests()).exit_code(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn tests() -> Vec<Trial> {
+    let test = |name: String, test: Box<dyn FnOnce() + Send>| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    let servers = registry::ENGINES.iter().filter(|engine| engine.info().kind == Kind::Server);
+    let answer = servers.map(|engine| {
+        let name = format!("{}_answers_on_the_loopback_address_alone", engine.info().id);
+        test(name, Box::new(|| answers_in_a_network_of_its_own(*engine)))
+    });
+    let mut tests: Vec<Trial> = answer.collect();
+    tests.push(test("every_byte_is_counted_once".into(), Box::new(|| in_a_process_of_its_own(""))));
+    tests.push(test(
+        "a_server_that_listens_on_every_address_refuses_a_network_that_others_share".into(),
+        Box::new(a_server_that_listens_on_every_address_refuses_a_network_that_others_share),
+    ));
+    tests
+}
+
+fn answers_in_a_network_of_its_own(engine: &dyn Engine) {
+    if is_here(engine) {
+        let dir = tempfile::tempdir().unwrap();
+        in_a_process_of_its_own(&format!("{}\n{}", engine.info().id, dir.path().display()));
     }
 }
 

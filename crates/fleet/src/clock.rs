@@ -37,4 +37,57 @@ pub fn offset(probes: &[Probe]) -> Option<ClockOffset> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// A probe of a device whose clock is ahead by `offset`, with so long a way there and back.
+    fn probe(at: i64, offset: i64, there: i64, back: i64) -> Probe {
+        let arrived = at + there;
+        Probe { sent_ns: at, told_ns: arrived + offset, received_ns: arrived + back }
+    }
+
+    /// Delays as a network has them: a shortest one, and now and then much more. From a fixed seed.
+    fn delays() -> impl Iterator<Item = i64> {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        std::iter::repeat_with(move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let spread = (state >> 40) as i64 % 400_000;
+            200_000 + spread * if state.is_multiple_of(7) { 40 } else { 1 }
+        })
+    }
+
+    #[test]
+    fn the_offset_lies_within_its_error_whatever_the_delays() {
+        for ahead in [0, 1, -3_500_000_000, 86_400_000_000_000, -123_456_789] {
+            let mut delays = delays();
+            let mut next = || delays.next().unwrap();
+            let probes: Vec<Probe> =
+                (0..20).map(|n| probe(1_000_000_000 * n, ahead, next(), next())).collect();
+            let found = offset(&probes).unwrap();
+            assert!(found.offset_ns.abs_diff(ahead) <= found.error_ns, "{ahead}: {found:?}");
+            assert_eq!(found.probes, 20);
+            let shortest =
+                probes.iter().map(|probe| probe.received_ns - probe.sent_ns).min().unwrap();
+            assert_eq!(found.error_ns, (shortest as u64).div_ceil(2));
+            assert!(found.error_ns < 800_000, "the shortest round trip counts: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_that_is_longer_in_one_direction_is_within_the_error_too() {
+        let found = offset(&[probe(50, 7_000_000, 900_000, 0)]).unwrap();
+        assert_eq!((found.offset_ns, found.error_ns), (7_450_000, 450_000));
+        let found = offset(&[probe(50, 7_000_000, 0, 900_000)]).unwrap();
+        assert_eq!((found.offset_ns, found.error_ns), (6_550_000, 450_000));
+    }
+
+    #[test]
+    fn without_an_answer_or_with_a_clock_that_went_backwards_nothing_is_known() {
+        assert_eq!(offset(&[]), None);
+        assert_eq!(offset(&[Probe { sent_ns: 10, told_ns: 5, received_ns: 9 }]), None);
+        let one: Probe = serde_json::from_str("[1, 20, 3]").unwrap();
+        assert_eq!(offset(&[one]), Some(ClockOffset { offset_ns: 18, error_ns: 1, probes: 1 }));
+    }
+}

@@ -23,4 +23,36 @@ pub(crate) fn drop_pages(dir: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    /// Bytes this thread has fetched from storage.
+    fn read_bytes() -> u64 {
+        let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+        io.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn what_was_dropped_is_read_from_storage_again_and_nothing_else_is() {
+        // Beside this program: a temporary folder may lie in memory, which nothing is read from.
+        let here = std::env::current_exe().unwrap();
+        let dir = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
+        let path = dir.path().join("below/file");
+        fs::create_dir(dir.path().join("below")).unwrap();
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let file = File::open(&path).unwrap();
+        let read = || {
+            let before = read_bytes();
+            let mut all = vec![0; 1 << 20];
+            file.read_exact_at(&mut all, 0).unwrap();
+            assert!(all.iter().all(|byte| *byte == 7), "it is what was written");
+            read_bytes() - before
+        };
+        assert_eq!(read(), 0, "it has just been written");
+        drop_pages(dir.path()).unwrap();
+        assert!(read() >= 1 << 20, "all of it is fetched again");
+        assert_eq!(read(), 0);
+    }
+}

@@ -8,12 +8,15 @@
 //!
 //! Which things nobody is asked to have, so that their lack is no failure, `scripts/test.sh` says.
 
+mod sample;
+
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::{env, thread};
 
 use embermark_contract::{Availability, Engine};
+pub use sample::{LONG, SEED, sampled};
 
 /// Names the file to which [`skipped`] adds a line: the test, what it lacks and why, with tabs
 /// between. Set by `scripts/test.sh`.
@@ -48,26 +51,24 @@ pub fn is_here(engine: &dyn Engine) -> bool {
     }
 }
 
-/// The test program's name, and that of the test: the thread's, as libtest starts it.
+/// The package of the test, as cargo names it to what it runs, and the test: the thread's name, as
+/// libtest starts it, or in a process of its own what cargo-nextest calls it.
 fn test() -> String {
-    let program = env::current_exe().unwrap_or_default();
-    let program = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let program = without_hash(&program);
+    let package = env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let own = || env::var("NEXTEST_TEST_NAME").unwrap_or_default();
     match thread::current().name() {
-        Some(test) if test != "main" => format!("{program}::{test}"),
-        _ => program.to_owned(),
-    }
-}
-
-/// `sql-0123456789abcdef`, as Cargo calls a test program, is `sql`.
-fn without_hash(program: &str) -> &str {
-    match program.rsplit_once('-') {
-        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-            name
-        }
-        _ => program,
+        Some(test) if test != "main" => format!("{package}::{test}"),
+        _ => format!("{package}::{}", own()),
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_called_by_its_package_and_its_name() {
+        let named = thread::Builder::new().name("tests::it".to_owned()).spawn(test).unwrap();
+        assert_eq!(named.join().unwrap(), "embermark-skips::tests::it");
+    }
+}

@@ -23,8 +23,6 @@ use crate::work::filling::Filling;
 
 /// How long an embedded engine, and a server, may take for an answer on a full disk.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(75)];
-/// When a disk has not become full until then, another program's file takes the rest.
-const LONGEST: Duration = Duration::from_secs(300);
 /// Commits asked for at once. So many without a free block before and after them are no error.
 const MANY: u64 = 2_000;
 /// Commits that show that work goes on: more than fit into what is left of pages that are there.
@@ -192,7 +190,7 @@ impl<'a> Live<'a> {
         let patience = PATIENCE[usize::from(self.test.is_server())];
         loop {
             self.test.go_on()?;
-            if !topped_up && self.begun.elapsed() > LONGEST {
+            if !topped_up && self.begun.elapsed() > self.test.settings.longest_fill {
                 self.space.top_up()?;
                 topped_up = true;
             }

@@ -55,4 +55,57 @@ const fn removed(transactions: bool) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use embermark_contract::DataModel;
+
+    use super::*;
+    use crate::work::{Abilities, Plan};
+
+    fn plan(filling: Filling) -> Plan {
+        let abilities = Abilities::of(DataModel::Sql);
+        Plan { seed: 3, abilities, short: None, filling: Some(filling) }
+    }
+
+    #[test]
+    fn it_grows_and_maintains_nothing() {
+        let mut work = plan(Filling::default()).work(0);
+        let commits: Vec<Commit> = (0..200).map(|_| work.commit()).collect();
+        let changes = commits.iter().map(|commit| commit.changes.len()).sum::<usize>();
+        assert!(work.rows().len() > changes / 2, "{} of {changes}", work.rows().len());
+        assert!(commits.iter().all(|commit| !commit.maintained));
+        assert!(commits.iter().any(|commit| commit.changes.len() > 300));
+    }
+
+    #[test]
+    fn a_quarter_is_removed_where_it_is_asked_for_and_not_before() {
+        let rows = plan(Filling::default()).work(0).after(100).rows().len();
+        let filling = Filling { from: 101, removals: plan(Filling::default()).removals(rows) };
+        let mut work = plan(filling).work(0).after(100);
+        assert_eq!(work.rows().len(), rows);
+        let oldest = *work.rows().keys().next().unwrap();
+        for _ in 0..filling.removals {
+            let commit = work.commit();
+            assert!(commit.changes.iter().all(|change| matches!(change, Change::Delete(_))));
+        }
+        let left = work.rows().len();
+        assert!(left <= rows - rows / 4 && left + REMOVED > rows - rows / 4, "{left} of {rows}");
+        assert!(!work.rows().contains_key(&oldest));
+        let next = work.commit();
+        assert!(next.changes.iter().any(|change| matches!(change, Change::Insert(_))), "{next:?}");
+    }
+
+    #[test]
+    fn without_transactions_a_row_is_removed_at_a_time_and_what_it_took_the_place_of_is_known() {
+        let abilities = Abilities::of(DataModel::Document);
+        let plan = |removals| {
+            let filling = Some(Filling { from: 51, removals });
+            Plan { seed: 3, abilities, short: None, filling }
+        };
+        assert_eq!(plan(2).removals(400), 100);
+        assert_eq!(plan(2).work(0).after(50).commit().changes.len(), 1);
+        assert_eq!(plan(0).replaced(), None);
+        assert_eq!(plan(2).replaced(), Some(plan(0).work(0).after(50).commit()));
+        let transactions = Plan { abilities: Abilities::of(DataModel::Sql), ..plan(2) };
+        assert_eq!(transactions.replaced(), None, "it is there whole or not at all");
+    }
+}

@@ -29,6 +29,9 @@ use crate::error::Failure;
 use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed};
 use told::Told;
 
+/// When a disk has not become full until then, another program's file takes the rest.
+const LONGEST_FILL: Duration = Duration::from_secs(300);
+
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
 /// States to look at, where nothing is said: of an embedded engine, and of a server.
@@ -307,6 +310,7 @@ fn try_all(
         over: Duration::from_secs(head.over_s),
         fills: head.fills,
         disk: head.disk_bytes.unwrap_or(0),
+        longest_fill: LONGEST_FILL,
         violations: out.join(VIOLATIONS),
         memory: MEMORY,
     };

@@ -1,4 +1,4 @@
-//! What is DuckDB's own. What it shares with every SQL engine is in `tests/sql.rs`.
+//! What is DuckDB's own. What it shares with every SQL engine is in `tests/integration/sql.rs`.
 
 use embermark_skips::is_here;
 

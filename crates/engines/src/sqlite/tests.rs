@@ -1,4 +1,4 @@
-//! What is SQLite's own. What it shares with every SQL engine is in `tests/sql.rs`.
+//! What is SQLite's own. What it shares with every SQL engine is in `tests/integration/sql.rs`.
 
 use super::*;
 use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};

@@ -26,4 +26,41 @@ pub(super) fn fit(bound: &[u8], key: &mut [u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fitted_bound_lets_in_the_same_keys_as_the_bound_itself() {
+        let values = [0, 1, 0x7f, 0x80, 0xff];
+        let keys: Vec<[u8; 2]> =
+            values.iter().flat_map(|&a| values.iter().map(move |&b| [a, b])).collect();
+        let mut bounds: Vec<Vec<u8>> = keys.iter().map(|key| key.to_vec()).collect();
+        bounds.extend(values.iter().map(|&a| vec![a]));
+        bounds.extend(
+            keys.iter()
+                .flat_map(|key| [[key[0], key[1], 0], [key[0], key[1], 0xff]])
+                .map(Vec::from),
+        );
+        bounds.push(Vec::new());
+        for bound in &bounds {
+            let mut fitted = [0xaa; 2];
+            fit(bound, &mut fitted);
+            for key in &keys {
+                for direction in [Direction::Forward, Direction::Backward] {
+                    let within = match comparison(bound, direction, 2) {
+                        Comparison::GreaterThanOrEqual => *key >= fitted,
+                        Comparison::GreaterThan => *key > fitted,
+                        Comparison::LessThan => *key < fitted,
+                        Comparison::LessThanOrEqual => *key <= fitted,
+                        Comparison::Equal => panic!("no range"),
+                    };
+                    let expected = match direction {
+                        Direction::Forward => key[..] >= bound[..],
+                        Direction::Backward => key[..] < bound[..],
+                    };
+                    assert_eq!(within, expected, "{key:?} and {bound:?} {direction:?}");
+                }
+            }
+        }
+    }
+}

@@ -67,4 +67,52 @@ fn parse(text: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const SAID: &str = "\
+ 3V7_WL_SW_A current(0)=0.10000000A
+   3V3_SYS_A current(1)=0.20000000A
+  VDD_CORE_A current(7)=1.50000000A
+      HDMI_A current(21)=0.01000000A
+ 3V7_WL_SW_V volt(8)=3.70000000V
+   3V3_SYS_V volt(9)=3.30000000V
+  VDD_CORE_V volt(15)=0.80000000V
+      HDMI_V volt(23)=5.00000000V
+     EXT5V_V volt(24)=5.10000000V
+      BATT_V volt(25)=0.00000000V
+";
+
+    fn program(folder: &Path, script: &str) -> std::path::PathBuf {
+        let path = folder.join("vcgencmd");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn its_rails_are_added_up_and_a_voltage_alone_is_no_power() {
+        let watts = parse(SAID).unwrap();
+        assert!((watts - (0.37 + 0.66 + 1.2 + 0.05)).abs() < 1e-9, "{watts}");
+        assert_eq!(parse("error=1 error_msg=\"Command not registered\""), None);
+        assert_eq!(parse("EXT5V_V volt(24)=5.1V\n"), None);
+    }
+
+    #[test]
+    fn a_board_without_the_chip_and_a_machine_without_the_program_are_no_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = program(folder.path(), &format!("cat <<END\n{SAID}END"));
+        let found = find(&here);
+        assert!(found.sources[0].about.contains("5 V rails"), "{:?}", found.sources);
+        assert!(watts(&here).is_some());
+        let older =
+            program(folder.path(), "echo 'error=1 error_msg=\"Command not registered\"'; exit 255");
+        let why = &find(&older).absent[0];
+        assert!(why.contains("knows no pmic_read_adc") && why.contains("not registered"), "{why}");
+        let none = folder.path().join("none");
+        assert!(find(&none).absent[0].starts_with("no "), "{:?}", find(&none).absent);
+    }
+}

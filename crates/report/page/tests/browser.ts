@@ -14,13 +14,13 @@ const browser = (named ? [named] : KNOWN).find((path) => existsSync(path));
 /** Why the browser's tests do not run; false where they do. */
 export const skip = browser ? false : "no chromium here: `scripts/deps.sh browser` installs it, or name one in CHROMIUM";
 
-/** What the program writes for its golden result: `crates/report/tests/html.rs` keeps it current. */
+/** What the program writes for its golden result: `crates/report/tests/integration/html.rs` keeps it current. */
 export const golden = (): Page => JSON.parse(readFileSync("tests/fixtures/page.json", "utf8")) as Page;
 
-/** What the program writes for a run of `embermark durability`: `crates/report/tests/durability.rs` keeps it current. */
+/** What the program writes for a run of `embermark durability`: `crates/report/tests/integration/durability.rs` keeps it current. */
 export const tried = (): Page => JSON.parse(readFileSync("tests/fixtures/durability.json", "utf8")) as Page;
 
-/** What the program writes for many devices: `crates/report/tests/fleet.rs` keeps it current. */
+/** What the program writes for many devices: `crates/report/tests/integration/fleet.rs` keeps it current. */
 export const many = (): Page => JSON.parse(readFileSync("tests/fixtures/fleet.json", "utf8")) as Page;
 
 /** A table as the advice gives it. */

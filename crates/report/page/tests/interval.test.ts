@@ -47,7 +47,7 @@ interface Golden {
   includes_one: boolean | null;
 }
 
-// Counted by crates/report/tests/intervals.rs, which holds the program's intervals to it too.
+// Counted by crates/report/tests/integration/intervals.rs, which holds the program's intervals to it too.
 test("they are those of a count of all draws, as the program's are", () => {
   const cases = JSON.parse(readFileSync("../tests/golden/intervals.json", "utf8")) as Golden[];
   for (const { case: name, above, below, ratio_interval: counted, includes_one } of cases) {

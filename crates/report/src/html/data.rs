@@ -1,5 +1,5 @@
 //! What the page is given: one JSON document. `crates/report/page/src/data.ts` says the same in
-//! TypeScript; `tests/html.rs` writes the file both are tested with.
+//! TypeScript; `tests/integration/html.rs` writes the file both are tested with.
 //!
 //! Times are ns, sizes bytes. Absent means not measured, never zero. Texts from outside are on one
 //! line and without control characters.

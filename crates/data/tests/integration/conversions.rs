@@ -1,0 +1,154 @@
+//! CSV and Parquet read back as what was written, with the types they promise.
+use embermark_data::{DataError, export, synthetic};
+use embermark_model::{Key, Reading};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
+/// Synthetic rows, and the odd ones: NULLs everywhere, before 1970, extreme numbers.
+fn rows() -> Vec<Reading> {
+    let mut rows = synthetic::generate(5_000, 9).unwrap().readings;
+    rows.push(Reading::new(Key { sensor: u16::MAX, ts: -1 }, [None; 4]));
+    rows.push(Reading::new(
+        Key { sensor: 1, ts: 0 },
+        [Some(-0.1), Some(1e-300), Some(1.5e300), Some(1.0 / 3.0)],
+    ));
+    rows
+}
+
+#[test]
+fn csv_reads_back_equal() {
+    let rows = rows();
+    let mut text = Vec::new();
+    export::to_csv(&rows, &mut text).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_slice());
+    assert_eq!(
+        reader.headers().unwrap(),
+        vec!["ts", "sensor", "temperature", "humidity", "light", "voltage"]
+    );
+    let mut back = Vec::new();
+    for record in reader.records() {
+        let record = record.unwrap();
+        assert_eq!(record[0].len(), "2004-02-28T08:00:00.000000Z".len(), "{}", &record[0]);
+        let ts = record[0].parse::<jiff::Timestamp>().unwrap().as_microsecond();
+        let value = |column: usize| match &record[2 + column] {
+            "" => None,
+            text => Some(text.parse().unwrap()),
+        };
+        back.push(Reading::new(
+            Key { sensor: record[1].parse().unwrap(), ts },
+            std::array::from_fn(value),
+        ));
+    }
+    assert_eq!(back, rows);
+}
+
+#[test]
+fn csv_is_exactly_what_it_is_said_to_be() {
+    let row = Reading::new(
+        Key { sensor: 7, ts: 1_077_929_956_027_850 },
+        [Some(19.9884), None, Some(45.0), None],
+    );
+    let mut text = Vec::new();
+    export::to_csv(&[row], &mut text).unwrap();
+    let expected = "ts,sensor,temperature,humidity,light,voltage\n2004-02-28T00:59:16.027850Z,7,19.9884,,45.0,\n";
+    assert_eq!(String::from_utf8(text).unwrap(), expected);
+}
+
+#[test]
+fn parquet_reads_back_equal_over_several_row_groups() {
+    let mut rows = rows();
+    let extra = (1 << 20) - 3_000;
+    rows.extend((0..extra).map(|i| {
+        Reading::new(Key { sensor: 3, ts: i64::from(i) }, [Some(f64::from(i)), None, None, None])
+    }));
+    let mut file = tempfile::tempfile().unwrap();
+    export::to_parquet(&rows, &mut file).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    assert_eq!(reader.num_row_groups(), 2);
+    assert_eq!(reader.metadata().file_metadata().num_rows(), rows.len() as i64);
+    let value = |field: &Field| match *field {
+        Field::Null => None,
+        Field::Double(value) => Some(value),
+        ref other => panic!("{other:?}"),
+    };
+    let mut expected = rows.iter();
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let fields: Vec<_> = row.get_column_iter().map(|(_, field)| field).collect();
+        let (Field::TimestampMicros(ts), Field::Int(sensor)) = (fields[0], fields[1]) else {
+            panic!("{row:?}")
+        };
+        let key = Key { sensor: u16::try_from(*sensor).unwrap(), ts: *ts };
+        assert_eq!(
+            Some(&Reading::new(key, std::array::from_fn(|i| value(fields[2 + i])))),
+            expected.next()
+        );
+    }
+    assert_eq!(expected.next(), None);
+}
+
+#[test]
+fn parquet_columns_have_the_types_that_other_programs_expect() {
+    let mut file = tempfile::tempfile().unwrap();
+    export::to_parquet(&rows(), &mut file).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let columns = reader.metadata().file_metadata().schema_descr().columns();
+    let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+    assert_eq!(names, ["ts", "sensor", "temperature", "humidity", "light", "voltage"]);
+    let types: Vec<_> = columns.iter().map(|column| column.physical_type()).collect();
+    assert_eq!(
+        types,
+        [Type::INT64, Type::INT32, Type::DOUBLE, Type::DOUBLE, Type::DOUBLE, Type::DOUBLE]
+    );
+    assert_eq!(
+        columns[0].logical_type_ref(),
+        Some(&LogicalType::timestamp(true, TimeUnit::MICROS))
+    );
+    for (i, column) in columns.iter().enumerate() {
+        let optional = column.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
+        assert_eq!(optional, i >= 2, "{}", column.name());
+        assert_eq!(reader.metadata().row_group(0).column(i).compression(), Compression::SNAPPY);
+    }
+}
+
+#[test]
+fn no_rows_make_files_that_are_empty_but_whole() {
+    let mut text = Vec::new();
+    export::to_csv(&[], &mut text).unwrap();
+    assert_eq!(text, b"ts,sensor,temperature,humidity,light,voltage\n");
+    let mut file = tempfile::tempfile().unwrap();
+    export::to_parquet(&[], &mut file).unwrap();
+    assert_eq!(SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows(), 0);
+}
+
+/// Takes some bytes, then is full.
+struct FullDisk(usize);
+
+impl std::io::Write for FullDisk {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_in_every_format() {
+    let rows = rows();
+    for room in [0, 100, 70_000] {
+        let results = [
+            export::to_csv(&rows, FullDisk(room)),
+            export::to_parquet(&rows, FullDisk(room)),
+            export::to_log(&rows, FullDisk(room)),
+        ];
+        for result in results {
+            let error = result.unwrap_err();
+            assert!(matches!(error, DataError::Export { .. }));
+            assert!(error.to_string().contains("space"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Rows: made, read, converted and refused.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod bad_logs;
+mod common;
+mod conversions;
+mod lab_log;
+mod shape;
+mod synthetic;
+mod tables;
+mod tables_infer;
+mod tables_made;
+mod tables_memory;
+mod tables_parquet;

@@ -1,0 +1,373 @@
+//! Files of rows to staged tables: hand-made CSV, JSON lines and Parquet with all that is odd.
+
+use std::collections::BTreeMap;
+
+use crate::common::tables::*;
+use crate::common::{self, gzip};
+use embermark_data::DataError;
+use embermark_data::draw::Draw;
+use embermark_data::table::{StagedTable, compare};
+use embermark_model::table::{Table, Value};
+
+const COLUMNS: [(&str, embermark_model::table::ColumnType); 5] =
+    [("station", U16), ("time", SECONDS), ("temp?", FLOAT), ("note?", TEXT), ("ok", BOOL)];
+
+/// Four good rows.
+const CSV: &str = "\u{feff}station, time ,temp,note,ok,unused\r\n\
+    2,2004-02-28 00:59:16,19.5,\"said \"\"no\"\", twice\",true,x\r\n\
+    1,1077929956,,,False,x\r\n\
+    \r\n\
+    1,2004-02-28T00:59:17Z,-1e-3,\"two\nlines\",1,x\r\n\
+    65535,0,7, blanks ,0,x";
+
+fn expected() -> Vec<Vec<embermark_model::table::OwnedValue>> {
+    vec![
+        vec![int(2), int(1_077_929_956), float(19.5), text("said \"no\", twice"), int(1)],
+        vec![int(1), int(1_077_929_956), NULL, NULL, int(0)],
+        vec![int(1), int(1_077_929_957), float(-0.001), text("two\nlines"), int(1)],
+        vec![int(65_535), int(0), float(7.0), text(" blanks "), int(0)],
+    ]
+}
+
+fn readings(file: &str) -> Table {
+    table(file, &COLUMNS, &[0, 1])
+}
+
+#[test]
+fn csv_is_read_with_quotes_marks_blank_lines_and_columns_that_nobody_wants() {
+    let folder = file("r.csv", CSV);
+    let (staged, table) = staged(folder.path(), readings("r.csv"));
+    assert_eq!(rows(&table), expected());
+    assert!(staged.dropped.is_empty() && staged.remarks.is_empty(), "{staged:?}");
+    assert_eq!(staged.file, Some(folder.path().join("r.csv")));
+    assert_eq!(staged.sha256.unwrap().len(), 64);
+    let by_key: Vec<_> = (0..4).map(|nth| table.nth_by_key(nth)).collect();
+    assert_eq!(by_key, [1, 2, 0, 3]);
+    assert_eq!(table.find(&[Value::Int(2), Value::Int(1_077_929_956)]), Ok(2));
+    assert_eq!((table.least(2), table.greatest(2)), (Value::Float(-0.001), Value::Float(19.5)));
+    assert_eq!((table.least(3), table.present(3)), (Value::Null, 3));
+    let widths: Vec<_> = (0..4).map(|row| table.user_bytes(row)).collect();
+    assert_eq!(widths, [2 + 8 + 8 + 16 + 1, 2 + 8 + 1, 2 + 8 + 8 + 9 + 1, 2 + 8 + 8 + 8 + 1]);
+}
+
+#[test]
+fn delimiters_are_found_out_and_gzip_is_told_by_its_first_bytes() {
+    for delimiter in [";", "\t", "|"] {
+        let text = format!("a{delimiter}b\n1{delimiter}x,y\n");
+        for bytes in [text.clone().into_bytes(), gzip(text.as_bytes())] {
+            let folder = file("r", bytes);
+            let (_, table) = staged(folder.path(), table("r", &[("b", TEXT), ("a", U64)], &[1]));
+            assert_eq!(rows(&table), [[text_of("x,y"), int(1)]]);
+        }
+    }
+}
+
+fn text_of(value: &str) -> embermark_model::table::OwnedValue {
+    text(value)
+}
+
+#[test]
+fn json_lines_are_read_in_any_order_of_fields_and_nested_ones_as_their_text() {
+    let lines = concat!(
+        "{\"station\":2,\"time\":\"2004-02-28 00:59:16\",\"temp\":19.5,\"note\":\"said \\\"no\\\", twice\",\"ok\":true}\n",
+        "{\"ok\":false,\"time\":1077929956,\"station\":1,\"temp\":null,\"deep\":[1,{\"a\":2}]}\r\n",
+        "\n",
+        " {\"station\":\"1\",\"time\":\"2004-02-28T00:59:17Z\",\"temp\":-1e-3,\"note\":\"two\\nlines\",\"ok\":true}\n",
+        "{\"station\":65535,\"time\":0,\"temp\":7,\"note\":\" blanks \",\"ok\":false}",
+    );
+    for bytes in [lines.as_bytes().to_vec(), gzip(lines.as_bytes())] {
+        let folder = file("r.jsonl", bytes);
+        let (staged, table) = staged(folder.path(), readings("r.jsonl"));
+        assert_eq!(rows(&table), expected());
+        assert!(staged.dropped.is_empty(), "{staged:?}");
+    }
+    let folder = file("r.jsonl", lines);
+    let columns = [("deep?", TEXT), ("station", U16)];
+    let (_, table) = staged(folder.path(), table("r.jsonl", &columns, &[]));
+    let deep: Vec<_> = (0..4).map(|row| table.value(row, 0)).collect();
+    assert_eq!(deep[1], Value::Text("[1,{\"a\":2}]"));
+    assert_eq!(deep.iter().filter(|value| **value == Value::Null).count(), 3);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
+    let csv = "station,time,temp,note,ok\n\
+        1,1,1.5,fine,true\n\
+        x,2,1.5,,true\n\
+        70000,2,1.5,,true\n\
+        1,noon,1.5,,true\n\
+        1,3,warm,,true\n\
+        1,3,NaN,,true\n\
+        1,3,1,,maybe\n\
+        ,3,1,,true\n\
+        1,3,1\n\
+        1,3,1,,true,7\n\
+        1,3,1,nul\0,true\n\
+        1,1,9,again,true\n\
+        5,5,5,lost,maybe\n\
+        5,6,5,kept,true\n\
+        1,3.5,,,true\n";
+    let mut bytes = csv.as_bytes().to_vec();
+    bytes.extend(b"1,4,1,\xff,true\n");
+    let folder = file("r.csv", bytes);
+    let (staged, table) = staged(folder.path(), readings("r.csv"));
+    let dropped: Vec<_> =
+        staged.dropped.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    assert_eq!(
+        dropped,
+        [
+            ("a key that was there before", 1),
+            ("note: has a NUL", 1),
+            ("note: not UTF-8", 1),
+            ("ok: neither true nor false", 2),
+            ("station: absent, though the column has no '?'", 1),
+            ("station: not a whole number", 1),
+            ("station: out of the range of its type", 1),
+            ("temp: not a number", 1),
+            ("temp: not finite", 1),
+            ("time: not a time", 2),
+            ("too few fields", 1),
+            ("too many fields", 1),
+        ]
+    );
+    let first = [int(1), int(1), float(1.5), text("fine"), int(1)];
+    let second = [int(5), int(6), float(5.0), text("kept"), int(1)];
+    assert_eq!(rows(&table), [first, second]);
+}
+
+#[test]
+fn more_misfits_than_are_allowed_fail_with_the_first_of_them_and_what_to_do() {
+    let mut csv = "id,temp\n".to_owned();
+    for id in 0..199 {
+        csv += &format!("{id},{id}.5\n");
+    }
+    csv += "199,warm\n";
+    let folder = file("r.csv", &csv);
+    let of = |file| table(file, &[("id", U64), ("temp", FLOAT)], &[0]);
+    let (staged, _) = staged_with(folder.path(), of("r.csv"), None, 0.01).unwrap();
+    assert_eq!((staged.rows, staged.dropped["temp: not a number"]), (199, 1));
+
+    std::fs::write(folder.path().join("r.csv"), csv + "200,cold\n201,\n").unwrap();
+    let error = staged_with(folder.path(), of("r.csv"), None, 0.01).unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "r.csv: 3 of 202 rows do not fit",
+        "more than 1 %",
+        "1 with temp: absent",
+        "2 with temp: not a number",
+        "the first in line 201: temp: not a number: \"warm\"",
+        "correct the types",
+        "--lenient",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(staged_with(folder.path(), of("r.csv"), None, 0.02).is_ok());
+    // The first rows alone are good.
+    let (staged, _) = staged_with(folder.path(), of("r.csv"), Some(10), 0.0).unwrap();
+    assert_eq!((staged.rows, staged.dropped.len()), (10, 0));
+}
+
+#[test]
+fn lines_that_are_no_objects_are_counted() {
+    let folder = file("r.jsonl", "{\"id\":1}\n{\"id\":2\n[3]\n{\"id\":4} x\n{\"id\":5}\n");
+    let (staged, table) = staged(folder.path(), table("r.jsonl", &[("id", U64)], &[0]));
+    assert_eq!(staged.dropped["not a JSON object"], 3);
+    assert_eq!(rows(&table), [[int(1)], [int(5)]]);
+}
+
+#[test]
+fn a_field_that_the_file_lacks_is_named_with_the_nearest() {
+    let lines = "{\"station\":1,\"temperature\":3}\n{\"station\":2,\"humidity\":3}\n";
+    for (name, bytes) in [("r.csv", "station,temperature,humidity\n1,3,\n"), ("r.jsonl", lines)] {
+        let folder = file(name, bytes);
+        let of = table(name, &[("station", U16), ("temperatur?", FLOAT)], &[0]);
+        let error = staged_with(folder.path(), of, None, 1.0).unwrap_err();
+        assert!(matches!(error, DataError::NoField { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("unknown field 'temperatur', did you mean 'temperature'?"), "{text}");
+        assert!(text.contains("valid: station, temperature, humidity"), "{text}");
+        assert!(text.contains("'from'"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_a_header_alone_has_no_rows() {
+    let folder = file("r.csv", "id,x\n");
+    let (staged, table) = staged(folder.path(), table("r.csv", &[("id", U64)], &[0]));
+    assert_eq!((staged.rows, table.rows(), table.least(0)), (0, 0, Value::Null));
+    assert_eq!(table.find(&[Value::Int(7)]), Err(0));
+}
+
+#[test]
+fn a_column_may_have_another_name_than_its_field() {
+    let folder = file("r.csv", "Temp (°C)\n1.5\n");
+    let mut of = table("r.csv", &[("temp", FLOAT)], &[]);
+    of.columns[0].from = Some("Temp (°C)".to_owned());
+    assert_eq!(rows(&staged(folder.path(), of).1), [[float(1.5)]]);
+}
+
+#[test]
+fn files_that_are_no_tables_are_told_so() {
+    let refusal = |name: &str, bytes: &[u8]| {
+        let folder = file(name, bytes);
+        let of = table(name, &[("id", U64)], &[0]);
+        staged_with(folder.path(), of, None, 1.0).unwrap_err().to_string()
+    };
+    assert!(refusal("r.csv", b"").contains("is empty"));
+    assert!(refusal("r.csv", b"\n \n").contains("is empty"));
+    assert!(refusal("r.json", b"[{\"id\":1}]").contains("one JSON array"));
+    assert!(refusal("r.csv", b"\xff\xfei\0d\0").contains("UTF-16"));
+    assert!(refusal("r.csv", b"i\0d\n1\n").contains("NUL"));
+    assert!(refusal("r.csv", b"id,id\n1,2\n").contains("the name 'id' twice"));
+    assert!(refusal("r.parquet", b"PAR1 and no more").contains("as Parquet failed"));
+    let whole = gzip("id\n1\n".repeat(1000).as_bytes());
+    assert!(refusal("r.csv.gz", &whole[..whole.len() / 2]).contains("ends too early"));
+    let folder = tempfile::tempdir().unwrap();
+    let of = table("none.csv", &[("id", U64)], &[0]);
+    let error = staged_with(folder.path(), of, None, 1.0).unwrap_err().to_string();
+    assert!(error.contains("none.csv: no such file"), "{error}");
+}
+
+#[test]
+fn keys_of_texts_and_floats_are_sorted_to_their_last_byte() {
+    let ids = ["", "a", "a\u{1}", "abcdefgh", "abcdefgh1", "abcdefgh11", "abcdefgi", "ß"];
+    let mut csv = "id,x\n".to_owned();
+    for (n, id) in ids.iter().rev().enumerate().filter(|(_, id)| !id.is_empty()) {
+        csv += &format!("{id},{}\n", -(n as f64) / 3.0);
+    }
+    let folder = file("r.csv", &csv);
+    let columns = [("id", TEXT), ("x", FLOAT)];
+    let (_, table) = staged(folder.path(), table("r.csv", &columns, &[0]));
+    let sorted: Vec<_> = (0..7).map(|nth| table.value(table.nth_by_key(nth), 0)).collect();
+    let expected: Vec<_> = ids[1..].iter().map(|id| Value::Text(id)).collect();
+    assert_eq!(sorted, expected);
+    for (nth, id) in ids[1..].iter().enumerate() {
+        assert_eq!(table.find(&[Value::Text(id)]), Ok(nth), "{id:?}");
+    }
+    assert_eq!(table.find(&[Value::Text("abcdefgh0")]), Err(3));
+
+    let floats = "x\n3\n-0.0\n-7.5\n0.0\n1e-300\n";
+    let folder = file("f.csv", floats);
+    let (staged, table) =
+        staged(folder.path(), common::tables::table("f.csv", &[("x", FLOAT)], &[0]));
+    let sorted: Vec<_> = (0..4).map(|nth| table.value(table.nth_by_key(nth), 0)).collect();
+    assert_eq!(sorted, [-7.5, -0.0, 1e-300, 3.0].map(Value::Float));
+    assert_eq!(staged.dropped["a key that was there before"], 1);
+}
+
+#[test]
+fn a_staged_file_that_was_cut_or_is_foreign_is_refused() {
+    let folder = file("r.csv", CSV);
+    staged(folder.path(), readings("r.csv"));
+    let whole = std::fs::read(folder.path().join("staged")).unwrap();
+    let path = folder.path().join("damaged");
+    let refusal = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        StagedTable::open(&path).unwrap_err()
+    };
+    for end in (0..whole.len()).step_by(5) {
+        let error = refusal(&whole[..end]);
+        assert!(matches!(error, DataError::NotStaged { .. }), "{end}: {error:?}");
+    }
+    assert!(refusal(CSV.as_bytes()).to_string().contains("mark of a staged table"));
+    let mut other = whole.clone();
+    other[8] = 99;
+    assert!(refusal(&other).to_string().contains("version 99"));
+    let mut rows = whole;
+    rows[31] = 255;
+    assert!(refusal(&rows).to_string().contains("not those announced"));
+}
+
+#[test]
+fn the_order_of_keys_is_that_of_a_plain_map_in_which_the_first_row_stays() {
+    let mut draw = Draw::new(7, 0);
+    let mut csv = "n,text,id,x\n".to_owned();
+    let mut expected = BTreeMap::new();
+    for row in 0..6_000_i64 {
+        // Texts that share their first eight bytes, and negative numbers.
+        let name = format!("sensors-{}", "ab".repeat(draw.below(4)));
+        let (id, x) = (draw.below(2_000) as i64 - 1_000, draw.below(3) as f64 - 1.5);
+        csv += &format!("{row},{name},{id},{x}\n");
+        expected.entry((x.to_bits() >> 63 == 0, x.to_bits(), name, id)).or_insert(row);
+    }
+    // Of negative numbers the greater bits are the lesser ones.
+    let mut expected: Vec<_> = expected.into_iter().collect();
+    expected.sort_by(|a, b| {
+        let number = |key: &(bool, u64, String, i64)| f64::from_bits(key.1);
+        number(&a.0).total_cmp(&number(&b.0)).then_with(|| (&a.0.2, a.0.3).cmp(&(&b.0.2, b.0.3)))
+    });
+    let folder = file("r.csv", &csv);
+    let columns = [("n", U64), ("text", TEXT), ("id", I64), ("x", FLOAT)];
+    // Texts that differ in six bytes alone fit into the numbers that are sorted, with what follows.
+    for key in [[3, 1, 2], [3, 2, 1]] {
+        let (staged, table) = staged(folder.path(), table("r.csv", &columns, &key));
+        assert_eq!(staged.dropped["a key that was there before"], 6_000 - staged.rows);
+        assert_eq!(staged.rows as usize, expected.len());
+        if key == [3, 2, 1] {
+            expected.sort_by(|a, b| {
+                let key = |key: &(bool, u64, String, i64)| (f64::from_bits(key.1), key.3);
+                let ((x, id), (other_x, other_id)) = (key(&a.0), key(&b.0));
+                x.total_cmp(&other_x).then((id, &a.0.2).cmp(&(other_id, &b.0.2)))
+            });
+        }
+        for (nth, ((_, x, name, id), row)) in expected.iter().enumerate() {
+            let at = table.nth_by_key(nth);
+            let held = [int(*row), text(name), int(*id), float(f64::from_bits(*x))];
+            assert_eq!(common::tables::row(&table, at), held);
+            let whole: Vec<_> = key.iter().map(|&column| table.value(at, column)).collect();
+            assert_eq!(table.find(&whole), Ok(nth));
+        }
+        // What is left of the file keeps its order.
+        let numbers: Vec<_> = (0..table.rows()).map(|at| table.value(at, 0)).collect();
+        assert!(numbers.is_sorted_by(|a, b| compare(a, b).is_lt()));
+    }
+}
+
+#[test]
+fn of_more_columns_than_a_word_has_bits_each_may_be_absent() {
+    let names: Vec<String> = (0..130).map(|column| format!("c{column}?")).collect();
+    let columns: Vec<_> = names.iter().map(|name| (name.as_str(), U64)).collect();
+    let mut csv = names.join(",").replace('?', "") + "\n";
+    for row in 0..130 {
+        let fields = (0..130).map(|at| if at == row { String::new() } else { at.to_string() });
+        csv += &(fields.collect::<Vec<_>>().join(",") + "\n");
+    }
+    let folder = file("r.csv", csv);
+    let (_, table) = staged(folder.path(), table("r.csv", &columns, &[]));
+    for row in 0..130 {
+        for column in 0..130 {
+            let expected = if row == column { Value::Null } else { Value::Int(column as i64) };
+            assert_eq!(table.value(row, column), expected);
+        }
+        assert_eq!(table.user_bytes(row), 129 * 8);
+    }
+}
+
+#[test]
+fn short_texts_and_bytes_are_sorted_with_the_columns_behind_them() {
+    let names = ["node-", "node-1", "node-10", "node-2", "node-a\u{1}", "node-ß"];
+    let mut csv = "n,name\n".to_owned();
+    for row in 0..600_usize {
+        csv += &format!("{},{}\n", (row * 7) % 100, names[row % 6]);
+    }
+    let folder = file("r.csv", csv);
+    for of in [TEXT, BYTES] {
+        let columns = [("n", U64), ("name", of)];
+        let (_, table) = staged(folder.path(), table("r.csv", &columns, &[1, 0]));
+        let keys: Vec<_> = (0..table.rows())
+            .map(|nth| table.nth_by_key(nth))
+            .map(|row| (table.value(row, 1), table.value(row, 0)))
+            .collect();
+        let ascends = |a: &(Value, Value), b: &(Value, Value)| {
+            compare(&a.0, &b.0).then(compare(&a.1, &b.1)).is_lt()
+        };
+        assert!(keys.is_sorted_by(ascends), "{of}");
+        assert_eq!(keys.len(), 300);
+    }
+    // A zero at the end is not the end.
+    let folder = file("z.csv", b"name,n\na\0,1\na,1\na\0\0,1\na,1\n");
+    let (staged, table) =
+        staged(folder.path(), table("z.csv", &[("name", BYTES), ("n", U64)], &[0, 1]));
+    let order: Vec<_> = (0..3).map(|nth| table.nth_by_key(nth)).collect();
+    assert_eq!((staged.rows, order), (3, vec![1, 0, 2]));
+}

@@ -1,0 +1,212 @@
+//! What is inferred of files.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::common::tables::*;
+use embermark_data::table::{Format, Inferred, InferredColumn, infer};
+use embermark_data::{export, lab};
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+
+const MILLIS: ColumnType = ColumnType::Timestamp(TimeUnit::Milliseconds);
+const U32: ColumnType = ColumnType::Int { bits: 32, signed: false };
+const I16: ColumnType = ColumnType::Int { bits: 16, signed: true };
+
+fn inferred(name: &str, bytes: impl AsRef<[u8]>) -> Inferred {
+    let folder = file(name, bytes);
+    infer(&folder.path().join(name)).unwrap()
+}
+
+fn column<'a>(inferred: &'a Inferred, name: &str) -> &'a InferredColumn {
+    inferred.columns.iter().find(|column| column.name == name).unwrap()
+}
+
+/// The type of a column of CSV with these values.
+fn type_of(name: &str, values: &[&str]) -> ColumnType {
+    let csv = format!("{name};other\n{};\n", values.join(";\n"));
+    inferred("t.csv", csv).columns[0].of
+}
+
+#[test]
+fn types_are_the_narrowest_that_all_values_fit_and_integers_have_room() {
+    assert_eq!(type_of("x", &["true", "False", "TRUE"]), BOOL);
+    assert_eq!(type_of("x", &["0", "1", "1"]), U16);
+    assert_eq!(type_of("x", &["0", "32767"]), U16);
+    assert_eq!(type_of("x", &["0", "32768"]), U32);
+    assert_eq!(type_of("x", &["-1", "16383"]), I16);
+    assert_eq!(type_of("x", &["-1", "16384"]), ColumnType::Int { bits: 32, signed: true });
+    assert_eq!(type_of("x", &["0", "9223372036854775807"]), U64);
+    assert_eq!(type_of("x", &["-9223372036854775808", "1"]), I64);
+    assert_eq!(type_of("x", &["0", "9223372036854775808"]), TEXT);
+    assert_eq!(type_of("x", &["1", "1.5", "-2e7"]), FLOAT);
+    assert_eq!(type_of("x", &["1", "x", "1.5"]), TEXT);
+    assert_eq!(type_of("zip", &["01234", "80331"]), TEXT);
+    assert_eq!(type_of("x", &["0", "0.5", "-0.25"]), FLOAT);
+    assert_eq!(type_of("x", &["NaN", "1.5", "2.5"]), TEXT);
+    assert_eq!(inferred("t.csv", b"a,b\n\xff,1\nx,2\n").columns[0].of, BYTES);
+}
+
+#[test]
+fn times_are_told_by_their_text_or_by_range_and_name_or_order() {
+    assert_eq!(type_of("x", &["2004-02-28 00:59:16", "2004-02-28"]), SECONDS);
+    assert_eq!(type_of("x", &["2004-02-28T00:59:16.5Z", "2004-02-28T00:59:16Z"]), MILLIS);
+    assert_eq!(type_of("x", &["2004-02-28 00:59:16.02785"]), MICROS);
+    assert_eq!(type_of("x", &["2004-02-28", "1077929956"]), TEXT);
+    // Ascending.
+    assert_eq!(type_of("x", &["1077929956", "1077929957", "1077929958"]), SECONDS);
+    assert_eq!(type_of("x", &["1077929956000", "1077929957000"]), MILLIS);
+    // By name.
+    for name in ["ts", "createdAt", "update_time", "Timestamp", "readtime"] {
+        assert_eq!(type_of(name, &["1077929957000000", "1077929956000000"]), MICROS, "{name}");
+    }
+    // Neither, or not of these years.
+    assert_eq!(type_of("phone", &["1077929957", "1077929956"]), U32);
+    assert_eq!(type_of("time", &["5", "7"]), U16);
+    let nanos = ColumnType::Timestamp(TimeUnit::Nanoseconds);
+    assert_eq!(type_of("time", &["1077929957000000000"]), nanos);
+}
+
+/// Sensors that report at the same times; a value that repeats.
+fn sensors() -> String {
+    let mut csv = "time,sensor,temp,note\n".to_owned();
+    for row in 0..2_400 {
+        let time = 1_700_000_000 + row / 12 * 60;
+        let note = if row % 100 == 0 { "odd" } else { "" };
+        writeln!(csv, "{time},{},{}.5,{note}", row % 12 + 1, row % 7).unwrap();
+    }
+    csv
+}
+
+#[test]
+fn a_series_and_time_are_the_key_of_readings() {
+    let inferred = inferred("s.csv", sensors());
+    assert_eq!((inferred.rows, inferred.format), (2_400, Format::Csv { delimiter: b',' }));
+    assert_eq!((inferred.time, &inferred.keys[..]), (Some(0), &[vec![1, 0]][..]));
+    assert!(inferred.dropped.is_empty());
+    let time = column(&inferred, "time");
+    assert_eq!((time.of, time.ascending, time.nullable), (SECONDS, true, false));
+    assert_eq!((time.distinct, time.exact), (200, true));
+    assert_eq!((&time.least, &time.greatest), (&int(1_700_000_000), &int(1_700_011_940)));
+    let sensor = column(&inferred, "sensor");
+    assert_eq!((sensor.of, sensor.ascending, sensor.distinct), (U16, false, 12));
+    assert_eq!(sensor.examples, [int(1), int(2), int(3)]);
+    let note = column(&inferred, "note");
+    assert_eq!((note.of, note.nullable, note.absent), (TEXT, true, 2_376));
+    assert_eq!((&note.least, &note.examples[..]), (&text("odd"), &[text("odd")][..]));
+    assert_eq!(column(&inferred, "temp").greatest, float(6.5));
+}
+
+#[test]
+fn one_row_that_is_there_twice_leaves_no_key() {
+    let csv = sensors();
+    let last = csv.lines().last().unwrap().to_owned();
+    assert_eq!(inferred("s.csv", csv + &last + "\n").keys, Vec::<Vec<usize>>::new());
+}
+
+#[test]
+fn the_number_of_a_row_is_a_better_key_than_what_differs_by_chance() {
+    let mut csv = "amount,id,customer,created\n".to_owned();
+    for row in 0..500 {
+        let amount = (row * 7_919 + 13) % 10_007;
+        writeln!(csv, "{amount},{row},{},2024-01-01 00:{:02}:{:02}", row % 9, row / 60, row % 60)
+            .unwrap();
+    }
+    let inferred = inferred("o.csv", csv);
+    assert_eq!(inferred.time, Some(3));
+    assert!(inferred.columns.iter().all(|column| column.exact && column.distinct <= 500));
+    let ids: Vec<_> = inferred.keys.iter().map(Vec::as_slice).collect();
+    assert!(ids.contains(&&[0][..]) && ids.contains(&&[3][..]), "{ids:?}");
+    assert!(ids.iter().position(|key| *key == [1]) < ids.iter().position(|key| *key == [3]));
+}
+
+#[test]
+fn of_a_column_that_is_a_key_the_different_values_are_counted_however_many() {
+    let rows: String = (0..5_000).map(|row| format!("{row},{}\n", row / 2)).collect();
+    let inferred = inferred("u.csv", format!("id,half\n{rows}"));
+    let [id, half] = &inferred.columns[..] else { panic!("{inferred:?}") };
+    assert_eq!((id.distinct, id.exact), (5_000, true));
+    assert!(!half.exact && half.distinct.abs_diff(2_500) < 60, "{}", half.distinct);
+}
+
+#[test]
+fn three_columns_are_a_key_where_no_two_are() {
+    let mut csv = "a,b,c,x\n".to_owned();
+    for row in 0..1_000 {
+        writeln!(csv, "{},{},{},1", row % 10, row / 10 % 10, row / 100).unwrap();
+    }
+    assert_eq!(inferred("k.csv", csv).keys, [[0, 1, 2]]);
+}
+
+#[test]
+fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
+    let mut lines = String::new();
+    for row in 0..300 {
+        write!(lines, "{{\"id\":{row},\"name\":\"n{}\",\"ok\":{}", row % 3, row % 2 == 0).unwrap();
+        // A field that comes late and is often missing.
+        lines += if row > 200 { ",\"late\":{\"deep\":1.5}}\n" } else { "}\n" };
+    }
+    let lines = inferred("l.jsonl", lines);
+    assert_eq!(
+        (lines.format, lines.rows, &lines.keys[..]),
+        (Format::JsonLines, 300, &[vec![0]][..])
+    );
+    let types: Vec<_> = lines.columns.iter().map(|column| (column.of, column.absent)).collect();
+    assert_eq!(types, [(U16, 0), (TEXT, 0), (BOOL, 0), (TEXT, 201)]);
+
+    let readings = embermark_data::synthetic::generate(5_000, 42).unwrap().readings;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.parquet");
+    export::to_parquet(&readings, std::fs::File::create(&path).unwrap()).unwrap();
+    let parquet = infer(&path).unwrap();
+    assert_eq!((parquet.format, parquet.rows, parquet.time), (Format::Parquet, 5_000, Some(0)));
+    assert_eq!(parquet.keys[0], [1, 0]);
+    assert_eq!((parquet.columns[0].of, parquet.columns[1].of), (MICROS, U16));
+    assert!(parquet.columns[2..].iter().all(|column| column.of == FLOAT));
+    // The same rows as CSV give the same.
+    let path = folder.path().join("r.csv");
+    export::to_csv(&readings, std::fs::File::create(&path).unwrap()).unwrap();
+    let csv = infer(&path).unwrap();
+    assert_eq!((&csv.columns, &csv.keys), (&parquet.columns, &parquet.keys));
+}
+
+#[test]
+fn files_without_names_or_rows_are_told_so() {
+    let refusal = |bytes: &str| {
+        let folder = file("t.csv", bytes);
+        infer(&folder.path().join("t.csv")).unwrap_err().to_string()
+    };
+    assert!(refusal("1,2\n3,4\n").contains("its first line has no names but values: 1 2"));
+    assert!(refusal("s1,2004-02-28\ns2,2004-02-29\n").contains("but values: s1 2004-02-28"));
+    assert!(refusal("a,b\n").contains("it has no rows"));
+    assert!(refusal("").contains("is empty"));
+}
+
+#[test]
+fn rows_of_other_lengths_are_counted_and_left_out() {
+    let inferred = inferred("t.csv", "a,b\n1,2\n3\n4,5,6\n7,8\n");
+    assert_eq!((inferred.rows, inferred.columns[0].greatest.clone()), (2, int(7)));
+    assert_eq!((inferred.dropped["too few fields"], inferred.dropped["too many fields"]), (1, 1));
+}
+
+#[test]
+fn the_real_sensors_have_a_key_of_mote_and_time() {
+    let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
+    if !path.exists() {
+        return embermark_skips::skipped("sensor log", format!("{} is not there", path.display()));
+    }
+    let readings = lab::read(&path).unwrap().readings;
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("lab.csv");
+    export::to_csv(&readings, std::fs::File::create(&csv).unwrap()).unwrap();
+    check_lab(&infer(&csv).unwrap(), &csv);
+}
+
+fn check_lab(inferred: &Inferred, file: &Path) {
+    assert_eq!((inferred.rows, inferred.file.as_path()), (9_719, file));
+    assert_eq!((inferred.time, &inferred.keys[0][..]), (Some(0), &[1, 0][..]));
+    let [ts, sensor, values @ ..] = &inferred.columns[..] else { panic!("{inferred:?}") };
+    assert_eq!((ts.of, ts.ascending), (MICROS, true));
+    assert_eq!((sensor.of, sensor.distinct), (U16, 3));
+    assert_eq!(sensor.examples, [int(55), int(56), int(58)].as_slice());
+    assert!(values.iter().all(|column| column.of == FLOAT && column.least != OwnedValue::Null));
+}

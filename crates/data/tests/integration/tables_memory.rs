@@ -1,0 +1,58 @@
+//! Staging and inference take memory that does not grow with the rows.
+#![cfg(target_os = "linux")]
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::common::tables::*;
+use embermark_data::table::infer;
+
+/// Memory of this process that is no file's, in KiB.
+fn anonymous() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim_end_matches("kB").trim().parse().unwrap()
+}
+
+/// The most memory that `work` takes beyond what was taken before it, in KiB.
+fn peak<R>(work: impl FnOnce() -> R) -> (u64, R) {
+    let before = anonymous();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut most = 0;
+            while !done.load(Ordering::Relaxed) {
+                most = most.max(anonymous());
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            most
+        });
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        (watching.join().unwrap().saturating_sub(before), result)
+    })
+}
+
+#[test]
+fn a_million_rows_are_staged_sorted_and_looked_at_in_a_tenth_of_their_size() {
+    const ROWS: u64 = 1_000_000;
+    let mut csv = "time,sensor,note,temp\n".to_owned();
+    for row in 0..ROWS {
+        let (time, sensor) = (1_700_000_000 + row / 50, row % 50);
+        writeln!(csv, "{time},{sensor},a note of some length {row},{}.25", row % 40).unwrap();
+    }
+    let folder = file("r.csv", &csv);
+    drop(csv);
+    let columns = [("sensor", U16), ("time", SECONDS), ("note", TEXT), ("temp", FLOAT)];
+    for key in [vec![0, 1], vec![2]] {
+        let of = table("r.csv", &columns, &key);
+        let (kib, (staged, table)) = peak(|| staged_with(folder.path(), of, None, 0.0).unwrap());
+        assert_eq!((staged.rows, staged.dropped.len()), (ROWS, 0));
+        let bytes: u64 = (0..table.rows()).map(|row| table.user_bytes(row)).sum();
+        assert!(10 * 1024 * kib < bytes, "key {key:?}: {kib} KiB for {bytes} bytes of rows");
+    }
+    let (kib, inferred) = peak(|| infer(&folder.path().join("r.csv")).unwrap());
+    assert_eq!((inferred.rows, &inferred.keys[0][..]), (ROWS, &[1, 0][..]));
+    assert!(kib < 5 * 1024, "{kib} KiB");
+}

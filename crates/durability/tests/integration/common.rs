@@ -1,0 +1,63 @@
+//! What the tests of experiments ask alike.
+
+use std::path::Path;
+use std::time::Duration;
+use std::{env, thread};
+
+use embermark_durability::{FileSystem, Settings, WorkerProgram, own_mounts};
+use embermark_skips::skipped;
+use libtest_mimic::Trial;
+
+/// The argument that makes a test's program a worker.
+pub const WORKER: &str = "durability-worker";
+
+/// Nothing to try yet, below a folder, with workers that are this program.
+pub fn settings(folder: &Path) -> Settings {
+    Settings {
+        folder: folder.join("work"),
+        worker: WorkerProgram {
+            program: env::current_exe().unwrap(),
+            args: vec![WORKER.to_owned()],
+            library: None,
+        },
+        seed: 0,
+        clients: 0,
+        states: 0,
+        short_works: 0,
+        kills: 0,
+        file_system: FileSystem::Ext4,
+        obeys_flushes: true,
+        over: Duration::ZERO,
+        fills: 0,
+        disk: 96 << 20,
+        longest_fill: Duration::from_secs(20),
+        violations: folder.join("violations"),
+        memory: 4 << 20,
+    }
+}
+
+/// A test of that name, which fails by panicking.
+pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
+/// A test that makes block devices and mounts them: where that is not permitted it is skipped.
+pub fn on_devices(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    let name = name.into();
+    let thread = thread::Builder::new().name(name.clone());
+    trial(name, move || {
+        // A thread's own mounts stay its own.
+        let test = move || match own_mounts() {
+            Ok(()) => test(),
+            Err(_) => {
+                skipped("root", "power is cut and disks are filled on devices, which take root")
+            }
+        };
+        if let Err(panic) = thread.spawn(test).unwrap().join() {
+            std::panic::resume_unwind(panic);
+        }
+    })
+}

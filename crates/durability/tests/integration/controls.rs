@@ -1,0 +1,227 @@
+//! Experiments that must find a violation, and such that must find none, with real engines and toys.
+
+pub mod full;
+mod nosync;
+mod toy;
+
+use embermark_contract::Engine;
+use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
+use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
+use embermark_engines::registry::ENGINES;
+use embermark_model::Durability;
+use embermark_skips::is_here;
+use libtest_mimic::Trial;
+use nosync::without_syncs;
+use toy::{Acknowledges, Toy};
+
+use crate::common::{on_devices, settings, trial};
+use crate::tree::FORKS;
+
+static SYNCED: Toy = toy("synced", Acknowledges::Synced);
+static WRITTEN: Toy = toy("written", Acknowledges::Written);
+static BEFORE: Toy = toy("before", Acknowledges::Before);
+static ANYWAY: Toy = toy("anyway", Acknowledges::Anyway);
+static IN_PLACE: Toy = toy("in-place", Acknowledges::InPlace);
+static UNSOUND: Toy = Toy { finds_fault: true, ..toy("unsound", Acknowledges::Synced) };
+
+const fn toy(id: &'static str, acknowledges: Acknowledges) -> Toy {
+    Toy { id, acknowledges, finds_fault: false }
+}
+
+/// Every engine that a worker of these tests can be told to open.
+pub fn engines() -> Vec<&'static dyn Engine> {
+    let toys: [&dyn Engine; 7] = [&SYNCED, &WRITTEN, &BEFORE, &ANYWAY, &IN_PLACE, &UNSOUND, &FORKS];
+    toys.into_iter().chain(ENGINES.iter().copied()).collect()
+}
+
+/// The tests, the slow ones with an engine each.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = vec![
+        trial("controls::kills_find_what_the_check_of_the_engine_finds", || {
+            kills_find_what_the_check_of_the_engine_finds();
+        }),
+        // It has the last one in its own memory.
+        trial("controls::kills_find_what_is_in_its_own_memory", || {
+            is_broken("before", Durability::Process, Kill);
+        }),
+        on_devices("controls::a_device_that_does_no_flush_is_seen", || {
+            a_device_that_does_no_flush_is_seen();
+        }),
+        on_devices("controls::what_a_device_that_lies_loses_breaks_no_promise", || {
+            what_a_device_that_lies_loses_breaks_no_promise();
+        }),
+        on_devices("controls::what_broke_a_promise_is_kept", what_broke_a_promise_is_kept),
+    ];
+    for id in ["sqlite", "lmdb", "redb", "synced", "written"] {
+        tests.push(trial(format!("controls::kills_lose_nothing_in_process_of_{id}"), move || {
+            holds(id, Durability::Process, Kill);
+        }));
+    }
+    // Their `none` has commits in the memory of the process, as their manuals say of these settings.
+    for id in ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"] {
+        tests.push(trial(format!("controls::kills_break_none_of_{id}"), move || {
+            kills_break(id, Durability::None);
+        }));
+    }
+    // Theirs hands each commit to the operating system, and is said to keep what `process` does.
+    for id in ["firebird", "lmdb", "leveldb"] {
+        tests.push(trial(format!("controls::kills_lose_nothing_in_none_of_{id}"), move || {
+            holds(id, Durability::None, Kill);
+        }));
+    }
+    for id in ["sqlite", "lmdb", "redb", "synced"] {
+        tests.push(on_devices(format!("controls::cuts_lose_nothing_of_{id}"), move || {
+            holds(id, Durability::Power, PowerCut);
+        }));
+        tests.push(on_devices(format!("controls::short_works_find_nothing_in_{id}"), move || {
+            short_works_find_nothing(id);
+        }));
+    }
+    for id in ["before", "written"] {
+        tests.push(on_devices(format!("controls::cuts_break_{id}"), move || {
+            is_broken(id, Durability::Power, PowerCut);
+        }));
+        tests.push(on_devices(format!("controls::short_works_break_{id}"), move || {
+            short_works_find_it_alone(id);
+        }));
+    }
+    // MDB_NOSYNC with MDB_WRITEMAP; synchronous=OFF.
+    for (id, durability) in [
+        ("lmdb", Durability::Process),
+        ("sqlite", Durability::Process),
+        ("sqlite", Durability::None),
+    ] {
+        tests.push(on_devices(format!("controls::cuts_break_{durability}_of_{id}"), move || {
+            is_broken(id, durability, PowerCut);
+        }));
+    }
+    for id in ["sqlite", "lmdb", "redb"] {
+        tests.push(on_devices(
+            format!("controls::syncs_that_do_nothing_are_seen_in_{id}"),
+            move || {
+                syncs_that_do_nothing_are_seen(id);
+            },
+        ));
+    }
+    tests
+}
+
+fn engine(id: &str) -> Option<&'static dyn Engine> {
+    engines().into_iter().find(|engine| engine.info().id == id).filter(|engine| is_here(*engine))
+}
+
+fn tried(
+    id: &str,
+    durability: Durability,
+    experiment: Experiment,
+    change: impl FnOnce(&mut Settings),
+) -> Option<Tested> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = Settings { seed: 7, states: 40, kills: 16, ..settings(folder.path()) };
+    change(&mut settings);
+    let tested = test(experiment, engine(id)?, durability, &settings, &|| false, &|_| ()).unwrap();
+    println!("{id} {durability} {}: {:?}", experiment.name(), tested.verdicts);
+    Some(tested)
+}
+
+/// Only what follows from the words `lost acknowledged commits` is lost.
+fn holds(id: &str, durability: Durability, experiment: Experiment) {
+    let Some(tested) = tried(id, durability, experiment, |_| ()) else { return };
+    assert!(tested.is_promised() && tested.tried >= 16, "{tested:?}");
+    assert_eq!(tested.violations(), 0, "{tested:?}");
+}
+
+fn is_broken(id: &str, durability: Durability, experiment: Experiment) {
+    let Some(tested) = tried(id, durability, experiment, |_| ()) else { return };
+    assert!(tested.broken() > 0, "{tested:?}");
+    // Of a setting that promises nothing else it is no violation.
+    assert_eq!(tested.violations() > 0, tested.is_promised());
+}
+
+/// When a kill comes is the machine's chance: where one in seven finds something, sixteen may find
+/// nothing. Many times as many do not.
+fn kills_break(id: &str, durability: Durability) {
+    if engine(id).is_none() {
+        return;
+    }
+    let found = (0..8).any(|round| {
+        let tested = tried(id, durability, Kill, |settings| {
+            settings.seed += round;
+            if id == "sqlite" {
+                // So little that it writes pages before the commit, which its journal in memory is for.
+                settings.memory = 32 << 10;
+            }
+        });
+        let tested = tested.unwrap();
+        assert_eq!(tested.violations() > 0, tested.is_promised() && tested.broken() > 0);
+        tested.broken() > 0
+    });
+    assert!(found, "{id} {durability}: no kill found anything");
+}
+
+fn kills_find_what_the_check_of_the_engine_finds() {
+    let tested = tried("unsound", Durability::Process, Kill, |_| ()).unwrap();
+    let found = tested.examples.iter().find(|e| e.verdict == Verdict::CheckFailed).unwrap();
+    assert!(found.message.as_ref().is_some_and(|said| said.contains("it was not closed")));
+    assert!(tested.tried == 16 && tested.violations() > 0 && found.kept.is_some(), "{tested:?}");
+}
+
+/// With no other states than theirs.
+fn short(id: &str, works: u32) -> Option<Tested> {
+    let tested = tried(id, Durability::Power, PowerCut, |settings| {
+        (settings.states, settings.short_works) = (0, works);
+    })?;
+    let exhaustive = tested.exhaustive.unwrap();
+    assert_eq!((exhaustive.works, exhaustive.states), (works, tested.tried + tested.not_mounted));
+    assert!(exhaustive.opened > 0 && exhaustive.opened < exhaustive.states, "{exhaustive:?}");
+    println!("  {exhaustive:?}");
+    Some(tested)
+}
+
+fn short_works_find_nothing(id: &str) {
+    let Some(tested) = short(id, 2) else { return };
+    assert_eq!(tested.violations(), 0, "{tested:?}");
+}
+
+fn short_works_find_it_alone(id: &str) {
+    let tested = short(id, 2).unwrap();
+    let lost = tested.examples.iter().find(|e| e.verdict == Verdict::LostCommits).unwrap();
+    assert!(tested.violations() > 0 && lost.acknowledged <= 2, "{tested:?}");
+    assert!(lost.of.starts_with("of the work 'table"), "{lost:?}");
+}
+
+fn syncs_that_do_nothing_are_seen(id: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let tested = tried(id, Durability::Power, PowerCut, |settings| {
+        settings.worker = without_syncs(&settings.worker, folder.path());
+    });
+    let Some(tested) = tested else { return };
+    // The kernel's own flushes, every five seconds, are all that is left of one for each commit.
+    let io = tested.commit.unwrap();
+    assert!(io.flushes < io.commits / 4, "the library is not before libc: {io:?}");
+    assert!(tested.violations() > 0 && tested.is_promised(), "{tested:?}");
+}
+
+fn a_device_that_does_no_flush_is_seen() {
+    let tested = tried("sqlite", Durability::Power, PowerCut, |s| s.obeys_flushes = false);
+    let Some(tested) = tested else { return };
+    assert!(tested.violations() > 0 && tested.loss.is_some(), "{tested:?}");
+}
+
+fn what_a_device_that_lies_loses_breaks_no_promise() {
+    let Some(tested) = tried("sqlite", Durability::Power, DeviceLies, |_| ()) else { return };
+    assert!(tested.broken() > 0 && !tested.is_promised(), "{tested:?}");
+    assert_eq!(tested.violations(), 0);
+}
+
+fn what_broke_a_promise_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let violations = folder.path().to_owned();
+    let tested = tried("written", Durability::Power, PowerCut, |s| s.violations = violations);
+    let tested = tested.unwrap();
+    let lost = tested.examples.iter().find(|e| e.verdict == Verdict::LostCommits).unwrap();
+    let kept = lost.kept.as_ref().unwrap().metadata().unwrap();
+    // Sparse: as long as the device, and little of it there.
+    use std::os::unix::fs::MetadataExt;
+    assert!(kept.len() == 1 << 30 && kept.blocks() * 512 < 100 << 20, "{kept:?}");
+}

@@ -1,0 +1,87 @@
+//! Full disks: what must be found there, and what must not.
+
+use embermark_durability::Experiment::FullDisk;
+use embermark_durability::{Deletes, Fill, GoesOn, Stopped, Tested, Tried, Verdict};
+use embermark_model::Durability;
+use libtest_mimic::Trial;
+
+use super::tried;
+use crate::common::on_devices;
+
+/// Of 32 MiB, the smallest that the command takes, in a tier that promises to survive the death of the
+/// process.
+fn filled(id: &str, fills: u32) -> Option<Tested> {
+    let tested = tried(id, Durability::Process, FullDisk, |settings| {
+        (settings.fills, settings.disk) = (fills, 32 << 20);
+    })?;
+    assert!(tested.is_promised() && tested.tried == fills, "{tested:?}");
+    for fill in fills_of(&tested) {
+        // A third of the disk at most, and filled by more than the table.
+        assert!(fill.room_bytes >= 8 << 20 && fill.room_bytes <= 11 << 20, "{fill:?}");
+        assert!(fill.commits > 50, "{fill:?}");
+    }
+    Some(tested)
+}
+
+fn fills_of(tested: &Tested) -> &[Fill] {
+    &tested.full_disk.as_ref().unwrap().fills
+}
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        on_devices("full::who_does_it_rightly_loses_nothing_and_goes_on", || {
+            who_does_it_rightly_loses_nothing_and_goes_on();
+        }),
+        on_devices("full::who_acknowledges_what_was_not_written_is_found_out", || {
+            who_acknowledges_what_was_not_written_is_found_out();
+        }),
+        on_devices("full::who_writes_in_place_is_found_out", who_writes_in_place_is_found_out),
+        on_devices("full::an_engine_is_no_toy", an_engine_is_no_toy),
+    ]
+}
+
+fn who_does_it_rightly_loses_nothing_and_goes_on() {
+    let tested = filled("synced", 2).unwrap();
+    assert_eq!(tested.violations(), 0, "{tested:?}");
+    let [first, second] = fills_of(&tested) else { panic!("{tested:?}") };
+    assert!(first.seed != second.seed && first.room_bytes != second.room_bytes, "{tested:?}");
+    for fill in [first, second] {
+        assert_eq!(fill.stopped.is, Stopped::Error, "{fill:?}");
+        assert!(fill.stopped.message.as_ref().unwrap().contains("No space left"), "{fill:?}");
+        assert!(fill.free_bytes < 1 << 20, "its last commit had no room: {fill:?}");
+        assert_eq!(fill.reads.is, Tried::Yes);
+        assert_eq!(fill.goes_on.is, GoesOn::ByItself);
+        assert!(fill.goes_on_ms.is_some() && fill.stopped_ms.is_some(), "{fill:?}");
+        // A log that only grows: to remove is to write.
+        assert!(matches!(fill.deletes.is, Deletes::Refused | Deletes::MakeNone), "{fill:?}");
+        // What it has in its log it reads; nothing is to be written.
+        assert_eq!((fill.opens.is, fill.verdict), (Tried::Yes, Verdict::Holds), "{fill:?}");
+    }
+}
+
+fn who_acknowledges_what_was_not_written_is_found_out() {
+    let tested = filled("anyway", 1).unwrap();
+    let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
+    assert_eq!(fill.stopped.is, Stopped::NoError, "{fill:?}");
+    assert_eq!((fill.verdict, tested.violations()), (Verdict::LostCommits, 1), "{tested:?}");
+    let found = &tested.examples[0];
+    assert!(found.last.unwrap() < found.acknowledged, "{found:?}");
+    assert!(found.of.contains("killed when it was full"), "{found:?}");
+    assert!(found.kept.as_ref().unwrap().to_string_lossy().ends_with(".img"), "{found:?}");
+}
+
+fn who_writes_in_place_is_found_out() {
+    let tested = filled("in-place", 1).unwrap();
+    let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
+    // In its memory all is well.
+    assert_eq!((fill.stopped.is, fill.reads.is), (Stopped::Error, Tried::Yes), "{fill:?}");
+    assert_eq!((fill.verdict, tested.violations()), (Verdict::HalfCommit, 1), "{tested:?}");
+}
+
+fn an_engine_is_no_toy() {
+    let Some(tested) = filled("sqlite", 1) else { return };
+    let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
+    assert_eq!((fill.verdict, tested.violations()), (Verdict::Holds, 0), "{tested:?}");
+    assert!(fill.stopped.message.as_ref().unwrap().contains("disk is full"), "{fill:?}");
+    assert_eq!((fill.reads.is, fill.goes_on.is), (Tried::Yes, GoesOn::ByItself), "{fill:?}");
+}

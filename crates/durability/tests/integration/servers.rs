@@ -1,0 +1,81 @@
+//! Servers, killed and with their power cut: what promises to hold does, with several clients too,
+//! and what promises nothing is seen to lose.
+
+use embermark_durability::Experiment::{Kill, PowerCut};
+use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
+use embermark_engines::registry;
+use embermark_model::Durability;
+use embermark_skips::is_here;
+use libtest_mimic::Trial;
+
+use crate::common::{on_devices, settings, trial};
+
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for id in ["postgres", "mongodb", "valkey", "influxdb"] {
+        tests.push(trial(format!("servers::kills_lose_nothing_of_{id}"), move || {
+            holds(id, Durability::Process, Kill);
+        }));
+    }
+    for id in ["sqlite", "lmdb", "redb"] {
+        tests.push(trial(format!("servers::clients_of_{id}_are_judged_too"), move || {
+            clients_of_an_embedded_engine_are_judged_too(id);
+        }));
+    }
+    for id in ["postgres", "valkey"] {
+        tests.push(trial(
+            format!("servers::what_is_not_logged_is_lost_by_a_kill_of_{id}"),
+            move || {
+                what_is_not_logged_is_lost_by_a_kill(id);
+            },
+        ));
+    }
+    for id in ["postgres", "mongodb", "valkey"] {
+        tests.push(on_devices(format!("servers::cuts_lose_nothing_of_{id}"), move || {
+            holds(id, Durability::Power, PowerCut);
+        }));
+    }
+    tests.push(on_devices("servers::what_is_not_synced_is_lost_by_a_cut", || {
+        what_is_not_synced_is_lost_by_a_cut();
+    }));
+    tests
+}
+
+/// Nothing where the engine is not here.
+fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32) -> Option<Tested> {
+    let engine = registry::find(id).ok().filter(|engine| is_here(*engine))?;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { seed: 5, clients, states: 6, kills: 5, ..settings(folder.path()) };
+    let tested = test(experiment, engine, durability, &settings, &|| false, &|_| ()).unwrap();
+    println!("{id} {durability} {}: {:?}", experiment.name(), tested.verdicts);
+    Some(tested)
+}
+
+/// With as many clients as are usual.
+fn holds(id: &str, durability: Durability, experiment: Experiment) {
+    let Some(tested) = tried(id, durability, experiment, 0) else { return };
+    assert!(tested.is_promised() && tested.tried >= 5, "{tested:?}");
+    assert_eq!(tested.violations(), 0, "{tested:?}");
+}
+
+fn clients_of_an_embedded_engine_are_judged_too(id: &str) {
+    let Some(tested) = tried(id, Durability::Process, Kill, 3) else { return };
+    assert!(tested.tried >= 5, "{tested:?}");
+    assert_eq!(tested.violations(), 0, "{tested:?}");
+}
+
+/// Unlogged tables are emptied by the recovery from a crash; Valkey without its append-only file has its data in
+/// memory alone.
+fn what_is_not_logged_is_lost_by_a_kill(id: &str) {
+    let Some(tested) = tried(id, Durability::None, Kill, 0) else { return };
+    assert!(tested.verdicts.contains_key(&Verdict::LostCommits), "{tested:?}");
+    assert!(tested.loss.unwrap().everything, "{tested:?}");
+    assert_eq!(tested.violations(), 0, "it promises nothing");
+}
+
+/// fsync=off.
+fn what_is_not_synced_is_lost_by_a_cut() {
+    let Some(tested) = tried("postgres", Durability::Process, PowerCut, 0) else { return };
+    assert!(tested.broken() > 0, "{tested:?}");
+    assert_eq!(tested.violations(), 0, "it promises nothing of that");
+}

@@ -1,0 +1,257 @@
+//! `embermark fleet run --clients-of`: real SSH servers as client machines of a real PostgreSQL.
+
+use crate::fleet::devices;
+use crate::fleet::folder;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::common::{self, Ended, Place, is_here, processes, wait_for};
+use devices::Device;
+use embermark_engines::{OpenOptions, Opened, Store, registry};
+use embermark_meter::merge;
+use embermark_model::result::{ClientMachines, Latency, ResultFile, Run};
+use embermark_model::{Durability, Status};
+use embermark_skips::skipped;
+use folder::fleet;
+
+const PASSWORD: &str = "s3cr3t-of-ann";
+
+const PLAN: &str = "workloads = [\"contacts\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"3000\"]\n\
+                    clients = 2\nphases = [\"load\", \"read\", \"update\"]\nruns = 2\ntrials = 1\n";
+
+const NAMES: [&str; 3] = ["roof", "kitchen", "attic"];
+
+const RUN: [&str; 6] = ["fleet", "run", "-V", "embermark_needs_calm=false", "--out", "out"];
+
+/// A server that somebody else runs, and its URL.
+fn server(place: &Place) -> (Store, String) {
+    let dir = place.path("of-the-owner");
+    fs::create_dir(&dir).unwrap();
+    let own = OpenOptions::new(&dir, Durability::Process, 64 << 20);
+    let private = OpenOptions { clients: 20, ..own };
+    let Opened { store, .. } = registry::find("postgres").unwrap().open(&private).unwrap();
+    let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
+    // Everybody is let in there; the password is given all the same.
+    (store, format!("postgres://postgres@{socket}/postgres"))
+}
+
+/// Schemas of runs that are on the server.
+fn schemas(owner: &mut Store) -> usize {
+    let Store::Sql(owner) = owner else { panic!("no SQL store") };
+    let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'embermark%'";
+    let statement = owner.prepare(sql).unwrap();
+    let mut found = 0;
+    let mut visit = |_: &dyn embermark_engines::row::ResultRow| {
+        found += 1;
+        Ok(())
+    };
+    owner.query(statement, &[], &mut visit).unwrap();
+    found
+}
+
+fn devices(place: &Place) -> Option<Vec<Device>> {
+    if !is_here("postgres") {
+        skipped("postgres", "its server is not here");
+        return None;
+    }
+    let mut devices = Device::all(place, &NAMES)?;
+    let lines: Vec<String> = devices.iter().map(|device| device.line("")).collect();
+    fleet(place, PLAN, &lines);
+    devices.iter_mut().for_each(|device| device.on(None));
+    Some(devices)
+}
+
+fn start(place: &Place, url: &str) -> Child {
+    let mut command = place.command(&[&RUN[..], &["--clients-of", url]].concat());
+    command.env("EMBERMARK_PASSWORD_POSTGRES", PASSWORD);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Every file below a folder that holds the password.
+fn holders(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            found.extend(holders(&path));
+        } else if kind.is_file() && holds(&fs::read(&path).unwrap_or_default()) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+fn holds(bytes: &[u8]) -> bool {
+    bytes.windows(PASSWORD.len()).any(|part| part == PASSWORD.as_bytes())
+}
+
+/// Processes that have the password in their command line, where everybody may read it.
+fn tellers() -> Vec<String> {
+    let line = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let told = processes().into_iter().map(line).filter(|line| holds(line));
+    told.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
+}
+
+fn client_processes(place: &Place) -> Vec<String> {
+    let of = |device: &&str| place.path(device).display().to_string();
+    let homes: Vec<String> = NAMES.iter().map(of).collect();
+    let left = common::left_in(&place.path(""));
+    let own = |line: &String| {
+        line.contains("client-machine") && homes.iter().any(|home| line.contains(home))
+    };
+    left.into_iter().filter(own).collect()
+}
+
+fn together(run: &Run) -> &ClientMachines {
+    run.client_machines.as_deref().unwrap()
+}
+
+fn is_added_up(result: &ResultFile) {
+    let trial = &result.cells[0].trials[0];
+    let names: Vec<&str> = trial.phases.iter().map(|phase| phase.phase.as_str()).collect();
+    assert_eq!(names, ["load", "read", "update"]);
+    for phase in &trial.phases {
+        assert_eq!(phase.ops, if phase.phase == "update" { 1_500 } else { 3_000 });
+        assert_eq!(phase.runs.len(), 2);
+        for run in &phase.runs {
+            let all = together(run);
+            let names: Vec<&str> = all.machines.iter().map(|one| one.device.as_str()).collect();
+            assert_eq!((names, run.clients.len()), (NAMES.to_vec(), 6));
+            // Every row once, whoever had it.
+            assert_eq!(run.ops, phase.ops);
+            assert_eq!(all.machines.iter().map(|one| one.ops).sum::<u64>(), run.ops);
+            assert!(all.machines.iter().all(|one| one.clients == 2 && one.ops == run.ops / 3));
+            assert_eq!(all.machines.iter().map(|one| one.common_ops).sum::<u64>(), all.common_ops);
+            assert!(all.common_ops > 0 && all.common_ops <= run.ops, "{all:?}");
+            assert!(all.common_ns > 0 && all.common_ns <= run.elapsed_ns, "{all:?}");
+            let longest = all.machines.iter().map(|one| one.elapsed_ns).max().unwrap();
+            // From the first start to the last end on any of them.
+            assert!(run.elapsed_ns + 2_000_000 >= longest, "{} {longest}", run.elapsed_ns);
+            for one in &all.machines {
+                // All have this machine's clock.
+                let clock = one.clock;
+                assert!(clock.offset_ns.unsigned_abs() <= clock.error_ns, "{one:?}");
+                assert!(clock.probes > 1 && clock.error_ns < 1_000_000_000, "{one:?}");
+                assert!(one.start_delay_ns >= 0, "none begins before the moment: {one:?}");
+            }
+        }
+        let counted = &phase.runs[1];
+        assert!(phase.runs[0].discarded && !counted.discarded);
+        let parts: Vec<&Latency> =
+            together(counted).machines.iter().map(|one| one.latency.as_ref().unwrap()).collect();
+        let whole = phase.latency.as_ref().unwrap();
+        assert_eq!(whole.samples, parts.iter().map(|part| part.samples).sum::<u64>());
+        assert_eq!(whole.hdr, merge(parts.iter().copied()).unwrap().hdr);
+        assert_eq!(whole.max, parts.iter().map(|part| part.max).max().unwrap());
+    }
+}
+
+#[test]
+fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
+    let place = Place::new();
+    let Some(_devices) = devices(&place) else { return };
+    let (mut owner, url) = server(&place);
+    let running = start(&place, &url);
+    let ended = thread::spawn(move || running.wait_with_output().unwrap());
+    let mut told = Vec::new();
+    while !ended.is_finished() {
+        told.extend(tellers());
+        thread::sleep(Duration::from_millis(20));
+    }
+    let ended = Ended::from(ended.join().unwrap()).with(0);
+    println!("{}", ended.stdout);
+    ended.saying_nothing_of(PASSWORD);
+    assert_eq!(told, Vec::<String>::new(), "no command line has the password");
+    assert!(
+        ended.stderr.contains("left out, as clients cannot share it: contacts"),
+        "{}",
+        ended.stderr
+    );
+    let result = place.result("out");
+    let [cell] = &result.cells[..] else { panic!("one cell: {:?}", result.cells) };
+    assert_eq!((cell.status, &*cell.id.engine), (Status::Ok, "postgres"), "{:?}", cell.reason);
+    assert_eq!(result.plan.clients, 6);
+    assert_eq!(result.manifest.client_machines.len(), 3);
+    assert!(result.manifest.machine.cpu.is_some(), "they have it in common");
+    assert!(result.manifest.finished.is_some());
+    is_added_up(&result);
+    assert_eq!(schemas(&mut owner), 0, "nothing is left on the server");
+    assert_eq!(client_processes(&place), Vec::<String>::new());
+    for name in NAMES {
+        assert_eq!(holders(&place.path(name)), Vec::<String>::new());
+    }
+    for of in ["out", "fleet"] {
+        assert_eq!(holders(&place.path(of)), Vec::<String>::new());
+    }
+
+    // A line for each client machine, here and in a report.
+    for name in NAMES {
+        let line = format!("read postgres (by URL) · {name}");
+        assert!(ended.stdout.contains(&line), "no '{line}' in\n{}", ended.stdout);
+    }
+    let report = place.embermark(&["report", "out/result.json", "--tables"]).with(0);
+    assert!(report.stdout.contains("· client machines"), "{}", report.stdout);
+    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0);
+    let mut rows = csv::Reader::from_reader(csv.stdout.as_bytes());
+    let header = rows.headers().unwrap().clone();
+    let at = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let first = rows.records().next().unwrap().unwrap();
+    let run = &result.cells[0].trials[0].phases[0].runs[0];
+    assert_eq!(&first[at("client_machines")], "3");
+    assert_eq!(first[at("common_ops")], together(run).common_ops.to_string());
+    let rate: f64 = first[at("ops_per_second")].parse().unwrap();
+    let common = together(run).common_ops as f64 * 1e9 / together(run).common_ns as f64;
+    assert!((rate / common - 1.0).abs() < 1e-9, "{rate} {common}");
+    let refused = place.embermark(&["run", "--resume", "out"]).with(2);
+    assert!(refused.stderr.contains("on several machines"), "{}", refused.stderr);
+    owner.close().unwrap();
+}
+
+#[test]
+fn a_client_machine_that_is_lost_ends_the_run_which_says_so() {
+    let place = Place::new();
+    let Some(mut devices) = devices(&place) else { return };
+    let (mut owner, url) = server(&place);
+    let running = start(&place, &format!("postgres={url}"));
+    let attic = &mut devices[2];
+    let socket = attic.home().join("clients/socket");
+    wait_for("the attic's client process", || socket.exists().then_some(()));
+    attic.off();
+    let ended = Ended::from(running.wait_with_output().unwrap()).with(1);
+    ended.saying_nothing_of(PASSWORD);
+    let result = place.result("out");
+    let trial = &result.cells[0].trials[0];
+    assert_eq!(trial.status, Status::Failed);
+    assert!(trial.reason.as_ref().unwrap().starts_with("attic: "), "{:?}", trial.reason);
+    let warned = |text: &String| text.contains("a client machine was lost: attic: ");
+    assert!(result.manifest.warnings.iter().any(warned), "{:?}", result.manifest.warnings);
+    assert!(result.manifest.finished.is_none());
+    assert_eq!(schemas(&mut owner), 0, "the others closed what they had");
+    assert_eq!(client_processes(&place), Vec::<String>::new());
+    owner.close().unwrap();
+}
+
+#[test]
+fn what_makes_no_sense_is_said_before_any_device_is_asked() {
+    let place = Place::new();
+    place.embermark(&["fleet", "init", "fleet"]).with(0);
+    let of = |server: &str| place.embermark(&["fleet", "run", "--clients-of", server]);
+    // Another password than the one that no command line beside this test may have.
+    let refused = of("http://ann:0f-b3n@db").with(2).saying(&["write ENGINE=URL"]);
+    refused.saying_nothing_of("0f-b3n");
+    of("sqlite=x").with(2).saying(&["sqlite is no server"]);
+    of("postgre=x").with(2).saying(&["postgres"]);
+    fs::write(place.path("fleet/plan/plan.toml"), "workloads = [\"contacts\"]\n").unwrap();
+    of("postgres://db/x").with(2).saying(&["workloads = [\"sensors\"]"]);
+    let plan = "workloads = [\"sensors\"]\nphases = [\"outages\"]\n";
+    fs::write(place.path("fleet/plan/plan.toml"), plan).unwrap();
+    of("postgres://db/x").with(2).saying(&["only point operations"]);
+    fs::write(place.path("fleet/plan/plan.toml"), PLAN).unwrap();
+    fs::remove_file(place.path("fleet/clients.yml")).unwrap();
+    of("postgres://db/x").with(2).saying(&["clients.yml"]);
+    place.embermark(&["fleet", "run", "--out", "x"]).with(2).saying(&["--clients-of"]);
+}

@@ -1,0 +1,127 @@
+//! `compare`, `advise` and `report` on results of real runs, altered by hand.
+
+use crate::common::Place;
+use embermark_model::result::ResultFile;
+
+/// A place with `old.json`: three short trials of two engines.
+fn measured() -> (Place, ResultFile) {
+    let place = Place::new();
+    let words = [
+        "run",
+        "sensors",
+        "--engines",
+        "sqlite,lmdb",
+        "--scale",
+        "200",
+        "--runs",
+        "2",
+        "--trials",
+        "3",
+        "--phases",
+        "load,read",
+        "--variant",
+        "single",
+        "--out",
+        "out",
+        "--format",
+        "json",
+    ];
+    place.embermark(&words).with(0);
+    let result = place.result("out");
+    place.write("old.json", serde_json::to_vec(&result).unwrap());
+    (place, result)
+}
+
+/// The result with every counted run of an engine made to take `factor` times its time.
+fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
+    for cell in result.cells.iter_mut().filter(|cell| cell.id.engine == engine) {
+        for phase in cell.trials.iter_mut().flat_map(|trial| &mut trial.phases) {
+            phase.runs.iter_mut().for_each(|run| run.elapsed_ns *= factor);
+        }
+    }
+    serde_json::to_vec(&result).unwrap()
+}
+
+#[test]
+fn a_regression_ends_with_1_and_none_with_0_and_what_cannot_be_compared_with_2() {
+    let (place, result) = measured();
+    assert!(
+        result.manifest.drift.is_some() && result.manifest.engines["sqlite"].data_model == "SQL"
+    );
+    let same = place.embermark(&["compare", "old.json", "old.json"]).with(0);
+    assert!(same.stdout.contains("New against old: 0 slower, 0 faster"), "{}", same.stdout);
+
+    place.write("slow.json", slower(result.clone(), "sqlite", 100));
+    let worse = place.embermark(&["compare", "old.json", "slow.json"]).with(1);
+    assert!(worse.stdout.contains("slower !"), "{}", worse.stdout);
+    place.embermark(&["compare", "slow.json", "old.json"]).with(0);
+    place.embermark(&["compare", "old.json", "slow.json", "--threshold", "99999%"]).with(0);
+    let json = place.embermark(&["compare", "old.json", "slow.json", "--format", "json"]).with(1);
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["threshold"], 0.05);
+
+    let mut other = result;
+    other.manifest.machine.cpu = Some("another CPU".into());
+    place.write("other.json", serde_json::to_vec(&other).unwrap());
+    place.embermark(&["compare", "old.json", "other.json"]).with(2).saying(&[
+        "cannot be compared",
+        "CPU:",
+        "another CPU",
+        "--force",
+    ]);
+    let forced = place.embermark(&["compare", "old.json", "other.json", "--force"]).with(0);
+    assert!(forced.stdout.contains("NOT COMPARABLE"), "{}", forced.stdout);
+    place.embermark(&["compare", "old.json", "none.json"]).with(2).saying(&["no result file"]);
+    place
+        .embermark(&["compare", "old.json", "old.json", "--threshold", "much"])
+        .with(2)
+        .saying(&["5%"]);
+}
+
+#[test]
+fn advice_ranks_by_weights_names_nobody_without_and_tells_what_was_not_measured() {
+    let (place, result) = measured();
+    let open = place.embermark(&["advise", "old.json"]).with(0);
+    assert!(open.stdout.contains("nobody is ranked") && open.stdout.contains("Best at"));
+    place.write("slow.json", slower(result, "sqlite", 100));
+    let words = ["advise", "slow.json", "--weight", "load=1,point=2", "--tier", "process"];
+    let ranked = place.embermark(&words).with(0);
+    let place_of = |engine: &str| ranked.stdout.find(&format!(". {engine} "));
+    assert!(place_of("lmdb").unwrap() < place_of("sqlite").unwrap(), "{}", ranked.stdout);
+    let words = ["advise", "old.json", "--need", "sql", "--weight", "load=1"];
+    let sql = place.embermark(&words).with(0);
+    assert!(sql.stdout.contains("1. sqlite ") && sql.stdout.contains("lmdb: no SQL"));
+    let words = ["advise", "old.json", "--weight", "analytics=1"];
+    let unmeasured = place.embermark(&words).with(0);
+    assert!(unmeasured.stdout.contains("not measured for analytics"), "{}", unmeasured.stdout);
+    let criteria = place.embermark(&["advise", "old.json", "--criteria"]).with(0);
+    assert!(criteria.stdout.lines().any(|line| line.starts_with("ingest ")));
+    let json = place.embermark(&["advise", "old.json", "--format", "json"]).with(0);
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert!(value["tables"][0]["engines"].as_array().is_some_and(|engines| engines.len() == 2));
+
+    place
+        .embermark(&["advise", "old.json", "--weight", "ingset=1"])
+        .with(2)
+        .saying(&["unknown criterion 'ingset'", "did you mean 'ingest'?"]);
+    place.embermark(&["advise", "old.json", "--weight", "ingest=0"]).with(2).saying(&["ingest=3"]);
+    place.embermark(&["advise", "old.json", "--memory", "lots"]).with(2).saying(&["64MiB"]);
+    let words = ["advise", "old.json", "--rows", "30M", "--weight", "load=1"];
+    let far = place.embermark(&words).with(0);
+    assert!(far.stdout.contains("no answer for 30M:"), "{}", far.stdout);
+    place.embermark(&["advise", "old.json", "--rows", "full"]).with(2).saying(&["300k"]);
+    place.embermark(&["advise"]).with(2);
+}
+
+#[test]
+fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
+    let (place, _) = measured();
+    let words = ["report", "old.json", "--format", "parquet", "-o", "runs.parquet"];
+    place.embermark(&words).with(0);
+    let bytes = std::fs::read(place.path("runs.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    place.embermark(&["report", "old.json", "--format", "parquet"]).with(2).saying(&["--out"]);
+    place.embermark(&["report", "old.json", "--format", "csv", "-o", "runs.csv"]).with(0);
+    let csv = std::fs::read_to_string(place.path("runs.csv")).unwrap();
+    assert!(csv.starts_with("run_id,") && csv.contains("per_op_low_ns"));
+}

@@ -1,0 +1,54 @@
+//! `embermark doctor`, `completions`, `man` and `--version`.
+
+use std::path::Path;
+
+use crate::common::Place;
+
+#[test]
+fn it_says_what_the_device_is_and_ends_with_one_where_something_disturbs() {
+    let place = Place::new();
+    let ended = place.embermark(&["doctor", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let warnings = found["warnings"].as_array().unwrap();
+    // A debug build is one of them.
+    assert!(warnings[0].as_str().unwrap().contains("debug build"), "{warnings:?}");
+    let ended = ended.with(1);
+    let names: Vec<&str> = found["facts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fact| fact["name"].as_str().unwrap())
+        .collect();
+    assert!(names.starts_with(&["device", "cpu"]) || names.contains(&"memory"), "{}", ended.stdout);
+
+    let shown = place.embermark(&["doctor"]).with(1).stdout;
+    assert!(shown.contains("\nmemory    ") && shown.contains("Would disturb a measurement\n  - "));
+}
+
+#[test]
+fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
+    let place = Place::new();
+    if Path::new("/dev/shm").is_dir() {
+        let shown = place.embermark(&["doctor", "--dir", "/dev/shm"]).with(1).stdout;
+        assert!(shown.contains("the databases live in memory"), "{shown}");
+    }
+    place.embermark(&["doctor", "--dir", "nowhere"]).with(2).saying(&["nowhere", "--dir"]);
+    place.embermark(&["doctor", "--dir", "/etc/hostname"]).with(2).saying(&["is no folder"]);
+}
+
+#[test]
+fn a_package_has_completions_manual_pages_and_a_version_that_says_what_is_in_it() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.embermark(&["completions", shell]).with(0).stdout;
+        assert!(script.contains("engine-library") && script.contains("doctor"), "{shell}");
+        assert!(!script.contains("durability-worker"), "{shell}: what is hidden");
+    }
+    let page = place.embermark(&["man"]).with(0).stdout;
+    assert!(page.contains(".TH embermark 1") && page.contains("embermark\\-run(1)"), "{page}");
+    let page = place.embermark(&["man", "run"]).with(0).stdout;
+    assert!(page.contains(".TH embermark-run 1") && page.contains("\\-\\-trials"), "{page}");
+    place.embermark(&["man", "nothing"]).with(2).saying(&["'nothing' is no command"]);
+    let version = place.embermark(&["--version"]).with(0).stdout;
+    assert!(version.contains("engines built in: sqlite, ") && version.contains(" (debug)"));
+}

@@ -1,0 +1,220 @@
+//! Energy and wear, as a user of the program sees them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::common::{Ended, Place, is_here};
+use embermark_model::result::{Energy, Period, ResultFile};
+use embermark_skips::skipped;
+
+const RAILS: &str = "\
+#!/bin/sh
+echo called >> CALLS
+cat <<'END'
+  VDD_CORE_A current(7)=1.50000000A
+   3V3_SYS_A current(1)=0.50000000A
+  VDD_CORE_V volt(15)=0.80000000V
+   3V3_SYS_V volt(9)=3.30000000V
+     EXT5V_V volt(24)=5.10000000V
+END
+";
+
+fn executable(path: &Path, script: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, script).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Runs the program with the folder `bin` before those of other programs.
+fn with_programs(place: &Place, words: &[&str]) -> Ended {
+    let others = std::env::var("PATH").unwrap();
+    let path = format!("{}:{others}", place.path("bin").display());
+    Ended::from(place.command(words).env("PATH", path).output().unwrap())
+}
+
+#[test]
+fn a_raspberry_pi_has_joules_of_its_power_chip() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let place = Place::new();
+    let calls = place.path("calls");
+    executable(&place.path("bin/vcgencmd"), &RAILS.replace("CALLS", &calls.display().to_string()));
+    let doctor = with_programs(&place, &["doctor"]).stdout;
+    assert!(
+        doctor.contains("Raspberry Pi's power chip") && doctor.contains("5 V rails"),
+        "{doctor}"
+    );
+    // A window of the machine workload lasts as long as it is told to, and its source is read once a second.
+    let words = [
+        "run",
+        "machine",
+        "-e",
+        "sqlite",
+        "--trials",
+        "1",
+        "--phases",
+        "write",
+        "--rate",
+        "100",
+        "--window",
+        "12s",
+        "--warm-up",
+        "1s",
+        "--variant",
+        "individual",
+        "--no-counting",
+        "--idle",
+        "5s",
+        "-o",
+        "out",
+        "--tables",
+    ];
+    let ended = with_programs(&place, &words).with(0);
+    let result = place.result("out");
+    let known = result.manifest.energy.as_ref().unwrap();
+    let pmic = known.sources.iter().find(|source| source.id == "pmic").unwrap();
+    assert!((pmic.idle_watts.unwrap() - 2.85).abs() < 1e-6, "{pmic:?}");
+    assert_eq!(pmic.sampled_every_ns, Some(1_000_000_000));
+    assert!(pmic.reading_ns.unwrap() > 100_000, "a program takes its time: {pmic:?}");
+    let run = &result.cells[0].trials[0].phases[0].runs[0];
+    let seconds = run.period.as_ref().unwrap().lasted_ns as f64 / 1e9;
+    assert!((11.5..13.5).contains(&seconds), "the window alone, without its warm-up: {seconds}");
+    let by_chip = |energy: &&Energy| energy.source == "pmic";
+    let energy = run.energy.iter().chain(&run.energy_beside).find(by_chip).unwrap();
+    assert!((energy.joules - 2.85 * seconds).abs() < 1e-3, "{energy:?} in {seconds}");
+    let calls = fs::read_to_string(&calls).unwrap().lines().count();
+    assert!((12..45).contains(&calls), "once a second: {calls}");
+    for says in ["Energy and wear", "wear", "mean power", "2.85 W"] {
+        assert!(ended.stdout.contains(says), "no {says} in {}", ended.stdout);
+    }
+}
+
+/// A result with times, made from a real one: the first run lasted 30 s, at a known time.
+fn result(place: &Place) -> ResultFile {
+    let words = [
+        "run",
+        "sensors",
+        "-e",
+        "sqlite",
+        "--scale",
+        "100",
+        "--phases",
+        "load,read",
+        "--variant",
+        "single",
+        "--runs",
+        "2",
+        "--trials",
+        "1",
+        "--no-counting",
+        "-o",
+        "out",
+    ];
+    place.embermark(&words).with(0);
+    let mut result = place.result("out");
+    let phases = &mut result.cells[0].trials[0].phases;
+    for (place, run) in phases.iter_mut().flat_map(|phase| &mut phase.runs).enumerate() {
+        assert!(run.period.is_some(), "every run has its time");
+        let began = format!("2026-03-01T12:{:02}:00Z", place);
+        run.period = Some(Period { began, lasted_ns: 30_000_000_000 });
+    }
+    result
+}
+
+#[test]
+fn the_record_of_a_meter_goes_into_the_result_its_tables_and_its_page() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let place = Place::new();
+    let mut made = result(&place);
+    made.manifest.energy.as_mut().unwrap().idle =
+        Some(Period { began: "2026-03-01T11:59:00Z".to_owned(), lasted_ns: 20_000_000_000 });
+    let write = |made: &ResultFile| {
+        fs::write(place.path("out/result.json"), serde_json::to_vec(made).unwrap())
+    };
+    write(&made).unwrap();
+    // 2 W idle, 6 W from noon on; the meter is 5 s ahead. Nothing in the third minute.
+    let noon = 1_772_366_400;
+    let mut csv = "Time;Voltage [V];Current [A]\n".to_owned();
+    for tenth in -900..3_000 {
+        let (at, watts) = (tenth as f64 / 10.0, if tenth < 0 { 2.0 } else { 6.0 });
+        if !(120.0..150.0).contains(&at) {
+            csv += &format!(
+                "{:.1};5,0;{}\n",
+                f64::from(noon) + at + 5.0,
+                (watts / 5.0).to_string().replace('.', ",")
+            );
+        }
+    }
+    place.write("meter.csv", csv);
+    let words = ["energy", "out/result.json", "--meter", "meter.csv", "--offset", "-5"];
+    let ended = place.embermark(&words).with(0);
+    assert!(ended.stdout.contains("3 with their energy"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("1 without: it was not read for"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("as was given (--offset)"), "{}", ended.stdout);
+    let metered = place.result("out");
+    let runs: Vec<_> =
+        metered.cells[0].trials[0].phases.iter().flat_map(|phase| &phase.runs).collect();
+    let energy = runs[1].energy.as_ref().unwrap();
+    assert!((energy.joules - 180.0).abs() < 0.1, "6 W for 30 s: {energy:?}");
+    assert!((energy.over_idle_joules.unwrap() - 120.0).abs() < 0.2, "2 W idle: {energy:?}");
+    assert!(runs[2].energy.is_none() && runs[2].no_energy.is_some());
+    let tables = fs::read_to_string(place.path("out/tables.txt")).unwrap();
+    assert!(tables.contains("external meter (meter.csv)") && tables.contains("120 J"), "{tables}");
+    let page = fs::read_to_string(place.path("out/report.html")).unwrap_or_default();
+    if page.is_empty() {
+        skipped("page", "this build has no page");
+    } else {
+        assert!(page.contains("external meter (meter.csv)") && page.contains("energy_joules"));
+    }
+    let csv = place.embermark(&["report", "out/result.json", "-f", "csv"]).with(0).stdout;
+    assert!(csv.lines().next().unwrap().contains("energy_over_idle_joules"), "{csv}");
+    assert!(csv.contains(",meter,"), "{csv}");
+    // Into another file, the result stays as it is.
+    write(&made).unwrap();
+    place.embermark(&[&words[..], &["-o", "metered.json"]].concat()).with(0);
+    assert!(
+        place
+            .result("out")
+            .manifest
+            .energy
+            .unwrap()
+            .sources
+            .iter()
+            .all(|source| source.id != "meter")
+    );
+}
+
+#[test]
+fn what_is_no_record_of_a_meter_is_refused_and_the_result_stays() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let place = Place::new();
+    let made = result(&place);
+    fs::write(place.path("out/result.json"), serde_json::to_vec(&made).unwrap()).unwrap();
+    let before = fs::read(place.path("out/result.json")).unwrap();
+    let refused = |meter: &str, more: &[&str], says: &[&str]| {
+        place.write("meter.csv", meter);
+        let words = ["energy", "out/result.json", "--meter", "meter.csv"];
+        place.embermark(&[&words[..], more].concat()).with(2).saying(says);
+        assert_eq!(fs::read(place.path("out/result.json")).unwrap(), before);
+    };
+    refused("when,what\n1,2\n", &[], &["meter.csv", "no column of time", "when, what"]);
+    refused("time,watts\n1,2\nx,2\n", &[], &["line 3", "'x' is no time"]);
+    refused("s,watts\n0,2\n1,2\n", &[], &["--metered", "--offset"]);
+    refused("time,watts\n1772000000,2\n1772000001,2\n", &[], &["is it of another run"]);
+    refused("time,watts\n1,2\n2,2\n", &["--offset", "inf"], &["--offset"]);
+    refused("time,watts\n1,2\n2,2\n", &["--idle-watts", "-1"], &["--idle-watts"]);
+    place
+        .embermark(&["energy", "out/result.json", "--meter", "none.csv"])
+        .with(2)
+        .saying(&["none.csv"]);
+    place
+        .embermark(&["energy", "none.json", "--meter", "meter.csv"])
+        .with(2)
+        .saying(&["none.json"]);
+}

@@ -1,0 +1,377 @@
+//! Engines in shared libraries, as a user has them.
+
+#[path = "../../../../examples/compiled.rs"]
+mod compiled;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{Ended, Place};
+use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
+use embermark_skips::sampled;
+
+const RUN: [&str; 12] = [
+    "run",
+    "sensors",
+    "--scale",
+    "300",
+    "--variant",
+    "single",
+    "--runs",
+    "1",
+    "--trials",
+    "1",
+    "--no-counting",
+    "--phases=load,read,update,delete",
+];
+
+/// A library of the hostile source, compiled to have this wrong.
+fn hostile(wrong: &str) -> Option<PathBuf> {
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/engine_library/hostile.c");
+    // What one of them does not use another does.
+    let with = ["-lpthread", "-Wno-unused-function", &format!("-D{wrong}")];
+    compiled::compiled(&format!("hostile-{wrong}"), &source, &with)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The row of an engine in a table.
+#[track_caller]
+fn line_of<'a>(table: &'a str, engine: &str) -> &'a str {
+    let of = |line: &&str| line.trim_start().starts_with(&format!("{engine}  "));
+    table.lines().find(of).unwrap_or_else(|| panic!("no {engine} in:\n{table}"))
+}
+
+/// The tiers in which an engine is verified: one of them, or all.
+fn some_tiers() -> Vec<&'static str> {
+    sampled(Durability::ALL.map(|tier| tier.name()), 1)
+}
+
+#[test]
+fn an_engine_in_c_is_verified_in_every_workload_variant_and_tier() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    let tiers = some_tiers();
+    let words = ["verify", "-d", &tiers.join(","), "--engine-library", text(&library)];
+    let ended = place.embermark(&[&words[..], &["--dir", "."]].concat()).with(0);
+    let line = line_of(&ended.stdout, "logmap");
+    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("sqlite"), "{}", ended.stdout);
+}
+
+#[test]
+fn an_engine_that_answers_sql_is_verified_in_every_workload_variant_and_tier() {
+    let Some(library) = compiled::sqlite() else { return };
+    let place = Place::new();
+    let tiers = some_tiers();
+    let words = ["verify", "-d", &tiers.join(","), "--engine-library", text(&library)];
+    let ended = place.embermark(&[&words[..], &["--dir", "."]].concat()).with(0);
+    let line = line_of(&ended.stdout, "sqlite-library");
+    assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
+}
+
+#[test]
+fn an_engine_in_rust_is_verified_in_every_workload_and_variant() {
+    let (place, library) = (Place::new(), compiled::redb());
+    // Its tier `power` is what it does in `process`.
+    let words = ["verify", "redb-library", "-d", "none,process", "--dir", "."];
+    let library = ["--engine-library", text(&library)];
+    let ended = place.embermark(&[&words[..], &library].concat()).with(0);
+    let line = line_of(&ended.stdout, "redb-library");
+    assert_eq!(line.matches("ok (").count(), 2, "{}", ended.stdout);
+}
+
+/// What `make turso` compiles, for who asks for it.
+#[test]
+fn turso_is_verified_where_it_was_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let library = root.join(".deps/turso/libembermark_turso.so");
+    if !library.exists() {
+        embermark_skips::skipped("turso", "on request alone: `make turso` compiles it");
+        return;
+    }
+    let place = Place::new();
+    let words = ["verify", "turso", "--engine-library", text(&library), "--dir", "."];
+    let ended = place.embermark(&words).with(0);
+    let line = line_of(&ended.stdout, "turso");
+    // `none` is what it does in `process`.
+    assert_eq!(line.matches("ok (").count(), 2, "{}", ended.stdout);
+}
+
+fn of<'a>(result: &'a ResultFile, engine: &str) -> &'a embermark_model::result::Cell {
+    result.cells.iter().find(|cell| cell.id.engine == engine).unwrap()
+}
+
+#[test]
+fn it_runs_beside_the_others_and_the_result_says_which_library_it_was() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    fs::copy(&library, place.path("mine.so")).unwrap();
+    let with =
+        ["-e", "logmap,memory", "-d", "power", "--engine-library", "mine.so", "--out", "out"];
+    let ended = place.embermark(&[&RUN[..], &with].concat()).with(0);
+    assert!(ended.stdout.contains("logmap"), "{}", ended.stdout);
+    let result = place.result("out");
+    assert_eq!(of(&result, "logmap").status, Status::Ok);
+    let trial = &of(&result, "logmap").trials[0];
+    assert_eq!(trial.version.as_deref(), Some("1.0"));
+    assert_eq!(trial.settings["sync"], "fdatasync");
+
+    let said = std::process::Command::new("sha256sum").arg(&library).output().unwrap().stdout;
+    let digest = String::from_utf8(said).unwrap().split(' ').next().unwrap().to_owned();
+    let facts = &result.manifest.engines["logmap"];
+    assert_eq!((&*facts.name, &*facts.kind), ("logmap, an example in C", "embedded"));
+    let file = facts.engine_library.as_ref().unwrap();
+    assert_eq!((&*file.file, &*file.version, &file.sha256), ("mine.so", "1.0", &digest));
+    assert_eq!(result.manifest.engines["memory"].engine_library, None);
+    let planned = &result.plan.engine_libraries["logmap"];
+    let place_of = place.path("mine.so").canonicalize().unwrap();
+    assert_eq!((planned.path.canonicalize().unwrap(), &planned.sha256), (place_of, &digest));
+
+    // Who has the result alone reads it as any other.
+    for format in ["table", "markdown", "csv"] {
+        let words = ["report", "out/result.json", "--format", format];
+        let shown = place.embermark(&words).with(0).stdout;
+        assert!(shown.contains("logmap"), "{format}: {shown}");
+    }
+    let shown = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0);
+    let shown = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("mine.so") && shown.contains(&digest[..12]), "{shown}");
+}
+
+#[test]
+fn a_plan_file_names_it_and_a_configuration_sets_what_it_takes() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    let plan = format!(
+        "workloads = [\"sensors\"]\nscale = [\"100\"]\nengines = [\"logmap\"]\nruns = 1\ntrials = 1\n\
+         phases = [\"load\"]\nvariant = [\"single\"]\nengine-library = [{:?}]\n\
+         [configuration.synced]\nengine = \"logmap\"\nsettings = {{ sync = \"fdatasync\" }}\n\
+         [configuration.lax]\nengine = \"logmap\"\nsettings = {{ sync = \"none\" }}\n",
+        text(&library)
+    );
+    place.write("plan.toml", plan);
+    let ended =
+        place.embermark(&["run", "--plan", "plan.toml", "--no-counting", "--out", "out"]).with(0);
+    ended.saying(&["configuration lax: sync=none where process has write or fdatasync"]);
+    let result = place.result("out");
+    let sync = |engine: &str| of(&result, engine).trials[0].settings["sync"].clone();
+    assert_eq!(["logmap", "synced", "lax"].map(sync), ["write", "fdatasync", "none"]);
+
+    let with = |setting: &str| {
+        let library = ["--engine-library", text(&library), "--configuration", setting];
+        place.embermark(&[&RUN[..], &library, &["--out", "other"]].concat())
+    };
+    with("x=logmap:sync=perhaps").with(2).saying(&["sync", "'perhaps'"]);
+    with("x=logmap:synk=none").with(2).saying(&["did you mean 'sync'"]);
+    with("x=logmap:library=/usr").with(2).saying(&["takes no library"]);
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_gone_on_with_by_the_same_library_alone() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    fs::copy(&library, place.path("mine.so")).unwrap();
+    let with = ["-e", "logmap,memory", "--engine-library", "mine.so", "--out", "out"];
+    place.embermark(&[&RUN[..], &with].concat()).with(0);
+    let journal = place.path("out/journal.jsonl");
+    let whole = fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let first = lines.iter().position(|line| line.starts_with("{\"cell\":")).unwrap();
+    fs::write(&journal, lines[..=first].join("\n") + "\n").unwrap();
+    fs::remove_file(place.path("out/result.json")).unwrap();
+
+    let mut other = fs::read(&library).unwrap();
+    other.extend_from_slice(b"another");
+    fs::write(place.path("mine.so"), other).unwrap();
+    let resume = ["run", "--resume", "out"];
+    place
+        .embermark(&resume)
+        .with(2)
+        .saying(&["mine.so", "another one than when the run was begun"]);
+    fs::remove_file(place.path("mine.so")).unwrap();
+    place.embermark(&resume).with(2).saying(&["mine.so", "No such file"]);
+    fs::copy(&library, place.path("mine.so")).unwrap();
+    place.embermark(&resume).with(0);
+    let result = place.result("out");
+    assert!(result.cells.iter().all(|cell| cell.status == Status::Ok), "{:?}", result.cells);
+}
+
+#[test]
+fn several_clients_share_it() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    let words =
+        ["run", "sensors", "--scale", "2000", "--clients", "4", "--runs", "1", "--trials", "1"];
+    let redb = compiled::redb();
+    let with = ["--engine-library", text(&library), "--engine-library", text(&redb)];
+    let of = ["-e", "logmap,redb-library", "-d", "none", "--no-counting", "--out", "out"];
+    place.embermark(&[&words[..], &with, &of].concat()).with(0);
+    for cell in place.result("out").cells {
+        assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+    }
+}
+
+#[test]
+fn it_is_listed_with_its_tiers_and_its_file() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    let listed = place.embermark(&["engines", "--engine-library", text(&library)]).with(0).stdout;
+    let line = line_of(&listed, "logmap");
+    assert!(line.contains("key-value") && line.contains("1.0"), "{line}");
+    assert!(
+        listed.contains(&format!("logmap, library: {}, SHA-256 ", library.display())),
+        "{listed}"
+    );
+    assert!(listed.contains("logmap, power: sync=fdatasync"), "{listed}");
+    let without = place.embermark(&["engines"]).with(0).stdout;
+    assert!(!without.contains("logmap"), "{without}");
+}
+
+#[test]
+fn what_it_keeps_is_put_to_the_test() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    let words = ["durability", "-d", "process", "--kills", "5", "--states", "0", "--out", "out"];
+    let with = ["--engine-library", text(&library)];
+    place.embermark(&[&words[..], &with].concat()).with(0);
+    let result = fs::read(place.path("out/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&result).unwrap();
+    assert_eq!(result["tested"][0]["engine"], "logmap");
+    assert_eq!(result["tested"][0]["verdicts"]["holds"], 5, "{result}");
+    assert_eq!(result["engine_libraries"]["logmap"]["path"], text(&library));
+}
+
+/// Refused before anything runs: with exit status 2, the path of the library, and these words.
+#[track_caller]
+fn refused(library: &Path, says: &[&str]) {
+    let place = Place::new();
+    let with = ["--engine-library", text(library)];
+    for command in [&RUN[..], &["verify"], &["engines"], &["durability"]] {
+        let ended = place.embermark(&[command, &with].concat()).with(2);
+        ended.saying(&[text(library), "cannot be used"]).saying(says);
+        assert!(!place.path("results").exists(), "{command:?}");
+    }
+}
+
+#[test]
+fn what_is_no_library_is_refused() {
+    let place = Place::new();
+    refused(&place.path("none.so"), &["No such file"]);
+    refused(&place.write("text.so", "hello, I am a library"), &["text.so"]);
+    refused(&place.write("empty.so", ""), &["file too short"]);
+    refused(&place.path(""), &["directory"]);
+    if let Some(library) = hostile("NO_ENTRY") {
+        refused(&library, &["exports no function `embermark_engine`"]);
+    }
+}
+
+#[test]
+fn a_library_that_says_what_cannot_be_is_refused_with_what_is_wrong() {
+    for (wrong, says) in [
+        ("WRONG_ABI", "version 7 of the interface, and this embermark knows version 1"),
+        ("KNOWS_NO_VERSION", "does not know version 1 of the interface"),
+        ("SHORT", "`struct embermark_engine` has 16 bytes"),
+        ("SHORT_FUNCTIONS", "`struct embermark_key_value` has 24 bytes"),
+        ("NO_FUNCTIONS", "`struct embermark_key_value` is NULL"),
+        ("NO_GET", "`get` is NULL"),
+        ("NO_SQL_FUNCTIONS", "`struct embermark_sql` is NULL"),
+        ("NO_DIALECT", "`struct embermark_dialect` is NULL"),
+        ("NO_SCRIPT", "`script` is NULL"),
+        ("NO_OPEN", "`open` is NULL"),
+        ("NO_NAME", "`name` says nothing"),
+        ("NOT_UTF8", "`name` is not UTF-8"),
+        ("STRANGE_ID", "id 'My Engine' is none"),
+        ("ID_OF_ANOTHER", "'memory', which is the name of an engine that embermark has"),
+        ("ID_OF_ALL", "'embedded', which is the name of several engines"),
+        ("NO_TIERS", "`tiers` are NULL"),
+        ("WEAK_TIER", "tier 'power' survives 'process', which is less than it promises"),
+        ("NO_TIER", "tier 'power' survives 9, which is no tier"),
+        ("MUTE_TIER", "tier 'power' has no `setting`"),
+        ("NO_FAMILY", "family is 99, which is none"),
+        ("CRASHES_WHEN_LOADED", "killed by signal 11 (SIGSEGV)"),
+        ("CRASHES_WHEN_ASKED", "killed by signal 11 (SIGSEGV)"),
+    ] {
+        let Some(library) = hostile(wrong) else { return };
+        refused(&library, &[says]);
+    }
+}
+
+#[test]
+fn two_libraries_of_one_id_are_refused() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    fs::copy(&library, place.path("other.so")).unwrap();
+    let words = ["engines", "--engine-library", text(&library), "--engine-library", "other.so"];
+    place.embermark(&words).with(2).saying(&["other.so", "'logmap'", "that of", text(&library)]);
+    // The same file twice is one engine.
+    let words = ["engines", "--engine-library", text(&library), "--engine-library", text(&library)];
+    let listed = place.embermark(&words).with(0).stdout;
+    let lines = listed.lines().filter(|line| line.trim_start().starts_with("logmap  ")).count();
+    assert_eq!(lines, 1, "{listed}");
+}
+
+/// Runs a library that was not refused, beside another engine, which goes on.
+fn ran(wrong: &str, more: &[&str]) -> Option<(Ended, ResultFile)> {
+    let (library, place) = (hostile(wrong)?, Place::new());
+    let with = ["-e", "hostile,memory", "--engine-library", text(&library), "--out", "out"];
+    let ended = place.embermark(&[&RUN[..], &with, more].concat());
+    let result = place.result("out");
+    assert_eq!(of(&result, "memory").status, Status::Ok, "{wrong}");
+    Some((ended, result))
+}
+
+#[test]
+fn a_broken_engine_fails_in_its_own_cell() {
+    for (wrong, status, says) in [
+        ("CRASHES_AT_GET", Status::Failed, "killed by signal 11 (SIGSEGV)"),
+        ("LIES", Status::Wrong, "are not the rows expected"),
+        (
+            "NONSENSE",
+            Status::Failed,
+            "hostile could not put a value: it returned 77, which is no status",
+        ),
+        ("FAILS", Status::Failed, "hostile could not put a value: the moon is full"),
+        ("OPENS_NOTHING", Status::Failed, "returned EMBERMARK_OK, and no client"),
+        (
+            "DOES_NOT_OPEN",
+            Status::Failed,
+            "hostile could not open the database: the door is locked",
+        ),
+        ("SYNCS_NEVER", Status::Failed, "keep the tier 'process': it has sync=none"),
+        ("TELLS_NOTHING", Status::Failed, "keep the tier 'process': it has sync=unknown"),
+    ] {
+        let Some((ended, result)) = ran(wrong, &[]) else { return };
+        let (ended, cell) = (ended.with(1), of(&result, "hostile"));
+        let reason = cell.reason.clone().unwrap_or_default();
+        assert_eq!(cell.status, status, "{wrong}: {reason}");
+        assert!(reason.contains(says), "{wrong}: {reason}");
+        assert!(ended.stdout.contains("hostile"), "{wrong}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_tier_that_it_has_not_is_unsupported_with_its_reason() {
+    let Some((ended, result)) = ran("UNSUPPORTED_TIER", &["-d", "power"]) else { return };
+    let cell = of(&result, "hostile");
+    assert_eq!((ended.status, cell.status), (0, Status::Unsupported));
+    assert_eq!(cell.reason.as_deref(), Some("nothing is ever synced"));
+}
+
+#[test]
+fn one_whose_licence_forbids_publishing_runs_for_who_accepts_it() {
+    let Some((_, result)) = ran("UNPUBLISHABLE", &[]) else { return };
+    let cell = of(&result, "hostile");
+    assert_eq!(cell.status, Status::Unavailable);
+    assert!(cell.reason.as_ref().unwrap().contains("--accept-license hostile"));
+    let Some((ended, result)) = ran("UNPUBLISHABLE", &["--accept-license", "hostile"]) else {
+        return;
+    };
+    ended.with(0);
+    assert!(of(&result, "hostile").unpublishable);
+    assert_eq!(result.unpublishable(), ["hostile"]);
+}

@@ -1,0 +1,158 @@
+//! Runs that do not go as planned: killed workers, interrupts, full disks.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use crate::common::family::signal;
+use crate::common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
+use embermark_model::Status;
+use nix::sys::signal::Signal;
+
+fn stat(pid: u32) -> Option<(String, u32)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (head, tail) = stat.rsplit_once(')')?;
+    let name = head.split_once('(')?.1.to_owned();
+    let mut fields = tail.split_whitespace();
+    let state = fields.next()?;
+    (state != "Z").then_some((name, fields.next()?.parse().ok()?))
+}
+
+/// The worker of this parent whose standard error is a log named after `engine`.
+fn worker_of(parent: u32, engine: &str) -> Option<u32> {
+    processes().into_iter().find(|&pid| {
+        let log = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
+        let named = log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(engine));
+        named && stat(pid).is_some_and(|(_, of)| of == parent)
+    })
+}
+
+fn start(place: &Place, words: &[&str]) -> Child {
+    place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "sqlite,memory", "--scale", "100k", "--variant", "single"];
+    let words = [&words[..], &["--trials", "1", "--runs", "3", "--out", "out"]].concat();
+    let run = start(&place, &words);
+    let worker = wait_for("the worker", || worker_of(run.id(), "sqlite"));
+    // Once its database is there, it is half way.
+    wait_for("its database", || {
+        let trials = fs::read_dir(place.path("out/data")).ok()?;
+        trials.flatten().find(|trial| trial.file_name().to_string_lossy().starts_with("sqlite"))
+    });
+    assert!(signal(worker, Signal::SIGKILL));
+    let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
+    let result = place.result("out");
+    let of = |engine| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
+    assert_eq!((of("sqlite").status, of("memory").status), (Status::Failed, Status::Ok));
+    assert!(
+        of("sqlite").reason.as_ref().unwrap().contains("signal 9"),
+        "{:?}",
+        of("sqlite").reason
+    );
+    assert!(
+        ended.stdout.contains("failed") && ended.stdout.contains("signal 9"),
+        "{}",
+        ended.stdout
+    );
+}
+
+/// The engines that run in processes of their own.
+const SERVERS: [&str; 6] = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb"];
+
+/// A run of one engine that goes on for long enough to be disturbed, and its worker in the middle
+/// of its turn: a server engine's server runs. `None` where the engine is not here.
+fn in_the_middle(place: &Place, engine: &str) -> Option<(Child, u32)> {
+    if !is_here(engine) {
+        return None;
+    }
+    let mut words = vec!["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single"];
+    words.extend(["--out", "out"]);
+    if engine == "harperdb" {
+        words.extend(["--accept-license", engine]);
+    }
+    let run = start(place, &words);
+    let worker = wait_for("a worker", || worker_of(run.id(), engine));
+    if SERVERS.contains(&engine) {
+        wait_for("its server", || processes().into_iter().find(|pid| is_child(*pid, worker)));
+    }
+    std::thread::sleep(Duration::from_millis(400));
+    Some((run, worker))
+}
+
+fn is_child(pid: u32, of: u32) -> bool {
+    stat(pid).is_some_and(|(_, parent)| parent == of)
+}
+
+#[test]
+fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_running() {
+    for engine in ["sqlite"].into_iter().chain(SERVERS) {
+        let place = Place::new();
+        let Some((run, _)) = in_the_middle(&place, engine) else { continue };
+        assert!(signal(run.id(), Signal::SIGINT));
+        let out = fs::canonicalize(place.path("out")).unwrap();
+        let ended = Ended::from(run.wait_with_output().unwrap());
+        assert_eq!(ended.status, 130, "{engine}: {}", ended.stderr);
+        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
+        let data = out.join("data");
+        let empty = !data.exists() || fs::read_dir(data).unwrap().next().is_none();
+        assert!(empty, "{engine} left its database");
+        assert!(!read_result(&out).cells.is_empty());
+    }
+}
+
+#[test]
+fn a_worker_that_is_killed_takes_its_server_along() {
+    for engine in SERVERS {
+        let place = Place::new();
+        let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
+        assert!(signal(worker, Signal::SIGKILL));
+        let out = fs::canonicalize(place.path("out")).unwrap();
+        let data = out.join("data");
+        wait_for("its server to end", || left_in(&data).is_empty().then_some(()));
+        assert!(signal(run.id(), Signal::SIGINT));
+        let ended = Ended::from(run.wait_with_output().unwrap());
+        assert_ne!(ended.status, 0, "{engine}");
+        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
+    }
+}
+
+#[test]
+fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "sqlite,postgres", "--scale", "100k", "--out", "out"];
+    let mut run = start(&place, &words);
+    wait_for("a worker", || {
+        worker_of(run.id(), "sqlite").or_else(|| worker_of(run.id(), "postgres"))
+    });
+    std::thread::sleep(Duration::from_millis(700));
+    let out = fs::canonicalize(place.path("out")).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for("every process of it to end", || left_in(&out).is_empty().then_some(()));
+}
+
+#[test]
+fn a_full_disk_is_named_and_nothing_is_left_running() {
+    let place = Place::new();
+    let Some(mounted) = Mounted::new(place.path("small"), "size=6m") else { return };
+    let base = ["run", "sensors", "--trials", "1", "--runs", "2", "--variant", "single"];
+    // Enough for the rows of the one, not for its database; not enough for the rows of the other.
+    let cell =
+        [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]]
+            .concat();
+    let in_cell = place.embermark(&cell);
+    let staging = place.embermark(
+        &[&base[..], &["-e", "memory", "--scale", "1M", "--out", "small/stage"]].concat(),
+    );
+    let left = left_in(&fs::canonicalize(place.path("small")).unwrap());
+    drop(mounted);
+
+    let in_cell = in_cell.with(1);
+    assert!(in_cell.stdout.contains("full"), "{}", in_cell.stdout);
+    staging.with(1).saying(&["no space left", "small/stage"]);
+    assert_eq!(left, Vec::<String>::new());
+}

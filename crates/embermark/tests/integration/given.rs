@@ -1,0 +1,92 @@
+//! Runs on a server that is given by URL: what they leave there when they are killed is removed.
+
+use std::fs;
+use std::process::{Child, Stdio};
+
+use crate::common::family::signal;
+use crate::common::{Ended, Place, is_here, processes, wait_for};
+use embermark_engines::{OpenOptions, Store, registry};
+use embermark_model::{Durability, Status};
+use nix::sys::signal::Signal;
+
+/// Schemas of runs that are on the server.
+fn schemas(owner: &mut Store) -> Vec<String> {
+    let Store::Sql(owner) = owner else { panic!("no SQL store") };
+    let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'embermark%'";
+    let statement = owner.prepare(sql).unwrap();
+    let mut found = Vec::new();
+    let mut visit = |row: &dyn embermark_engines::row::ResultRow| {
+        found.extend(row.text(0)?.map(str::to_owned));
+        Ok(())
+    };
+    owner.query(statement, &[], &mut visit).unwrap();
+    found
+}
+
+fn start(place: &Place, words: &[&str]) -> Child {
+    place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The worker of a run, whose standard error is a log.
+fn worker_of(parent: u32) -> Option<u32> {
+    processes().into_iter().find(|pid| {
+        let log = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let of = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        log.extension().is_some_and(|extension| extension == "log") && of == Some(parent)
+    })
+}
+
+#[test]
+fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_nothing() {
+    if !is_here("postgres") {
+        return;
+    }
+    let place = Place::new();
+    let dir = place.path("of-the-owner");
+    fs::create_dir(&dir).unwrap();
+    let private = OpenOptions::new(&dir, Durability::Process, 64 << 20);
+    let mut owner = registry::find("postgres").unwrap().open(&private).unwrap().store;
+    let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
+    let url = format!("postgres=postgres://postgres@{socket}/postgres");
+    let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "20k"];
+    let words = [&words[..], &["--variant", "single", "--trials", "1", "--max-run-time", "none"]];
+    let words = [&words.concat()[..], &["--durability", "process", "--out"]].concat();
+    let mut begun = |out: &str, runs: &str| {
+        let mut run = start(&place, &[&words[..], &[out, "--runs", runs]].concat());
+        let is_there = wait_for("its schema", || {
+            let is_there = !schemas(&mut owner).is_empty();
+            (is_there || run.try_wait().unwrap().is_some()).then_some(is_there)
+        });
+        assert!(is_there, "{}", Ended::from(run.wait_with_output().unwrap()).stderr);
+        run
+    };
+
+    let run = begun("worker", "100");
+    assert!(signal(worker_of(run.id()).unwrap(), Signal::SIGKILL));
+    Ended::from(run.wait_with_output().unwrap()).with(1);
+    let run_of_worker = place.result("worker");
+    assert_eq!(run_of_worker.cells[0].status, Status::Failed);
+
+    let run = begun("interrupt", "100");
+    assert!(signal(run.id(), Signal::SIGINT));
+    Ended::from(run.wait_with_output().unwrap()).with(130);
+
+    let mut run = begun("run", "3");
+    let worker = worker_of(run.id()).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for("its worker's end", || (!processes().contains(&worker)).then_some(()));
+    // Those before left nothing; this one's is there until it is gone on with.
+    let [left] = schemas(&mut owner).try_into().unwrap();
+    let journal = fs::read_to_string(place.path("run/journal.jsonl")).unwrap();
+    let (_, id) = journal.split_once("\"run_id\":\"").unwrap();
+    let (id, _) = id.split_once('"').unwrap();
+    assert_eq!(left, format!("embermark_{}", id.to_lowercase().replace('-', "_")));
+    place.embermark(&["run", "--resume", "run"]).with(0);
+    assert_eq!(schemas(&mut owner), [] as [&str; 0]);
+    let settings = &place.result("run").cells[0].trials[0].settings;
+    assert_eq!(settings["server"], "given by URL");
+    assert_eq!(settings["cache"], (64 << 20).to_string());
+    owner.close().unwrap();
+}

@@ -1,0 +1,270 @@
+//! The workload `machine` as a user meets it: processes, losses, faults.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::common::family::{companions, nothing_is_left_behind, signal};
+use crate::common::{Ended, Place, is_here, processes, wait_for};
+use embermark_model::Status;
+use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
+use nix::sys::signal::Signal;
+
+/// A short run of one engine with further words.
+fn run(place: &Place, engine: &str, words: &[&str]) -> Ended {
+    let all = ["run", "machine", "-e", engine, "--out", "out", "--warm-up", "200ms"];
+    place.embermark(&[&all[..], words].concat())
+}
+
+fn phase<'a>(cell: &'a Cell, name: &str) -> &'a PhaseResult {
+    cell.trials[0].phases.iter().find(|phase| phase.phase == name).unwrap()
+}
+
+fn observed<'a>(cell: &'a Cell, name: &str) -> &'a Observed {
+    phase(cell, name).runs[0].observed.as_ref().unwrap()
+}
+
+fn only(result: &ResultFile) -> &Cell {
+    assert_eq!(result.cells.len(), 1);
+    &result.cells[0]
+}
+
+#[test]
+fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
+    let place = Place::new();
+    let ended = run(
+        &place,
+        "sqlite",
+        &["--variant", "individual", "-s", "5k", "--window", "1s", "--tables"],
+    )
+    .with(0);
+    let result = place.result("out");
+    let cell = only(&result);
+    let write = observed(cell, "write");
+    let roles: Vec<&str> = write.processes.keys().map(String::as_str).collect();
+    assert_eq!(roles, ["sensor", "writer"]);
+    let (samples, lost) = (write.counts["samples"], write.counts["lost"]);
+    // Other tests take the CPUs meanwhile: then a few may not fit.
+    assert!(samples + lost == 1_000 && lost < 200, "{samples} and {lost}");
+    assert!(write.window_ns.abs_diff(1_000_000_000) < 500_000_000, "{}", write.window_ns);
+    assert!(write.latencies["commit"].samples >= 800);
+    // From when a sample was due: the commit itself, and what was waited before it.
+    let [response, commit] = ["response", "commit"].map(|of| &write.latencies[of]);
+    assert!(response.samples == commit.samples && response.mean > commit.mean, "{write:?}");
+    assert_eq!(write.counts["target-rate"], 1_000);
+    assert_eq!(write.network_bytes, None, "an embedded engine has no network");
+    for name in ["read_individual", "read_bulk", "read_bulk1"] {
+        let read = observed(cell, name);
+        assert_eq!(read.counts["reads"] + read.counts["missed-slots"], 3, "{name}: three a second");
+        assert!(read.processes["reader"].cpu_ns.is_some(), "{name}: a process of its own");
+    }
+    let live = observed(cell, "live");
+    let age = &live.latencies["staleness"];
+    assert!(age.samples >= 1 && age.p50 < 1_000_000_000, "{age:?}");
+    for words in ["writing, ", "three cycles a second", "writing and reading at once", "score"] {
+        assert!(ended.stdout.contains(words), "no {words} in:\n{}", ended.stdout);
+    }
+    nothing_is_left_behind(&place);
+}
+
+/// Samples are offered and written for four seconds at least, so that there are cycles to read.
+#[test]
+fn what_was_written_in_the_sources_tables_is_what_is_read() {
+    let place = Place::new();
+    let words = ["--variant", "individual-published,bulk-published", "-s", "1k", "--window", "1s"];
+    run(&place, "sqlite", &words).with(0);
+    let result = place.result("out");
+    let [single, bulk] = &result.cells[..] else { panic!("two variants") };
+    for (cell, readers) in
+        [(single, &["read_individual", "read_bulk", "read_bulk1"][..]), (bulk, &["read_bulk"])]
+    {
+        let write = observed(cell, "write");
+        assert!(write.counts["samples"] + write.counts["lost"] >= 3_800, "{write:?}");
+        let disk = write.disk.as_ref().unwrap();
+        assert!(disk.growth() > 50_000 && disk.cpu_ns.is_some(), "{disk:?}");
+        let (first, last) = (disk.points[0], disk.points[disk.points.len() - 1]);
+        assert!(first.0 < 1.0 && first.1 <= last.1 && last.0 > 3.5, "{disk:?}");
+        assert!((20..=60).contains(&disk.points.len()), "every 100 ms: {}", disk.points.len());
+        assert!(disk.points.is_sorted_by_key(|(at, _)| (at * 1e9) as u64), "{disk:?}");
+        for name in readers {
+            assert_eq!(
+                phase(cell, name).status,
+                Status::Ok,
+                "{name}: {:?}",
+                phase(cell, name).reason
+            );
+            assert!(observed(cell, name).counts["reads"] >= 1, "{name}");
+            assert_eq!(observed(cell, name).disk, None, "{name}: nobody writes");
+        }
+    }
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables() {
+    let place = Place::new();
+    let words = ["--variant", "individual-published", "-s", "1k", "--window", "200ms"];
+    run(&place, "sqlite", &[&words[..], &["--phases", "read_bulk"]].concat()).with(0);
+    let result = place.result("out");
+    let read = phase(only(&result), "read_bulk");
+    assert_eq!(read.status, Status::Unsupported);
+    assert!(read.reason.as_ref().unwrap().contains("choose write as well"), "{:?}", read.reason);
+    let place = Place::new();
+    run(&place, "memory", &words).with(0);
+    let result = place.result("out");
+    let cell = only(&result);
+    assert_eq!(cell.status, Status::Unsupported);
+    assert!(cell.reason.as_ref().unwrap().contains("no key-value store"), "{:?}", cell.reason);
+}
+
+#[test]
+fn an_engine_for_one_process_is_read_in_it_and_says_so() {
+    let place = Place::new();
+    run(&place, "redb", &["--variant", "bulk", "-s", "5k", "--window", "1s"]).with(0);
+    let result = place.result("out");
+    let live = observed(only(&result), "live");
+    assert!(!live.processes.contains_key("reader") && live.counts["reads"] >= 1, "{live:?}");
+    assert!(live.remarks.iter().any(|remark| remark.contains("in the process that has")));
+    // Two of the questions ask for single samples, of which a second is one value.
+    let single = phase(only(&result), "read_individual");
+    assert_eq!(single.status, Status::Unsupported);
+    assert!(single.reason.as_ref().unwrap().contains("read_bulk"), "{:?}", single.reason);
+}
+
+#[test]
+fn samples_that_do_not_fit_are_counted_as_lost() {
+    let place = Place::new();
+    let words = ["--variant", "individual", "--phases", "write", "-s", "1k", "--window", "500ms"];
+    run(&place, "sqlite", &[&words[..], &["-d", "power", "--rate", "400000"]].concat()).with(0);
+    let result = place.result("out");
+    let write = observed(only(&result), "write");
+    let (samples, lost) = (write.counts["samples"], write.counts["lost"]);
+    assert!(lost > 0, "400,000 synced commits a second are beyond any disk: {write:?}");
+    assert_eq!(samples + lost, 200_000, "every sample of the window is one or the other");
+}
+
+#[test]
+fn the_highest_rate_is_found_and_is_kept() {
+    let place = Place::new();
+    let words = [
+        "--variant",
+        "bulk",
+        "-s",
+        "1k",
+        "--window",
+        "500ms",
+        "--rate",
+        "max",
+        "--p99-limit",
+        "50ms",
+    ];
+    run(&place, "memory", &words).with(0);
+    let result = place.result("out");
+    let cell = only(&result);
+    assert_eq!(cell.trials[0].phases.len(), 1, "nothing else runs");
+    let found = observed(cell, "sustained");
+    let rate = found.counts["sustained-rate"];
+    assert!(rate >= 1_000, "{found:?}");
+    // It was confirmed by a window, of two seconds at least, on a store that held as many samples.
+    assert_eq!((found.counts["samples"], found.counts["filled"]), (2 * rate, 2 * rate));
+    assert_eq!((found.counts["lost"], found.counts["lost-ever"]), (0, 0));
+    assert_eq!(found.counts["target-rate"], rate);
+    assert!(found.latencies["response"].max < 60_000_000, "{found:?}");
+    assert_eq!(found.remarks.len(), 1, "what stopped it: {:?}", found.remarks);
+}
+
+#[test]
+fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_nothing() {
+    let place = Place::new();
+    let words = ["run", "machine", "-e", "sqlite", "--variant", "individual", "--phases", "write"];
+    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sensor = wait_for("the sensor", || companions(&place).first().copied());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(signal(sensor, Signal::SIGKILL));
+    Ended::from(run.wait_with_output().unwrap()).with(1);
+    let result = place.result("out");
+    let reason = only(&result).reason.as_ref().unwrap();
+    assert!(reason.contains("the sensor") && reason.contains("signal: 9"), "{reason}");
+    assert!(reason.contains("samples had been stored"), "{reason}");
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn a_worker_that_dies_leaves_nothing() {
+    let place = Place::new();
+    let words = ["run", "machine", "-e", "sqlite", "--variant", "bulk", "--phases", "write"];
+    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sensor = wait_for("the sensor", || companions(&place).first().copied());
+    let stat = fs::read_to_string(format!("/proc/{sensor}/stat")).unwrap();
+    let worker = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().to_owned();
+    assert!(signal(worker.parse().unwrap(), Signal::SIGKILL));
+    Ended::from(run.wait_with_output().unwrap()).with(1);
+    assert!(fs::metadata(format!("/proc/{sensor}")).is_err(), "the sensor still runs");
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
+    let place = Place::new();
+    let words = ["run", "machine", "-e", "mariadb", "--variant", "individual", "--phases", "write"];
+    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    if !is_here("mariadb") {
+        return;
+    }
+    let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the sensor", || companions(&place).first().copied());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let options = place.path("out/data");
+    let server = processes().into_iter().find(|pid| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        words.contains("mariadbd") && words.contains(&*options.to_string_lossy())
+    });
+    let server = server.or_else(|| {
+        // Its paths may be those of open folders: then it is the one with files below the folder.
+        processes().into_iter().find(|pid| {
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let folder = fs::read_dir(format!("/proc/{pid}/fd")).ok();
+            let has = folder.is_some_and(|files| {
+                files.flatten().any(|file| {
+                    fs::read_link(file.path()).is_ok_and(|target| target.starts_with(&options))
+                })
+            });
+            name.starts_with("mariadbd") && has
+        })
+    });
+    assert!(signal(server.unwrap(), Signal::SIGKILL));
+    Ended::from(run.wait_with_output().unwrap()).with(1);
+    let result = place.result("out");
+    let cell = only(&result);
+    let reason = cell.reason.as_ref().unwrap();
+    assert_eq!(cell.status, Status::Failed);
+    assert!(reason.contains("samples had been stored") && reason.contains("are lost"), "{reason}");
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn what_makes_no_sense_of_a_machine_is_refused() {
+    let place = Place::new();
+    for (words, says) in [
+        (&["machine", "--rate", "0"][..], "a rate of 0 samples a second is no machine"),
+        (&["machine", "--rate", "2000000"], "no sensor makes so many"),
+        (&["machine", "--rate", "fast"], "neither a number of samples a second nor max"),
+        (&["sensors", "--rate", "max"], "has a highest rate to look for"),
+        (&["machine", "--window", "0s"], "--window"),
+        (&["machine", "--p99-limit", "0s"], "--p99-limit"),
+        (&["machine", "--weights", "gpu=1"], "is no weight"),
+        (&["machine", "-s", "0"], "0"),
+    ] {
+        let words = [&["run", "-e", "sqlite"], words].concat();
+        place.embermark(&words).with(2).saying(&[says]);
+    }
+    // A single sample is no history: its readers say so, and the writer writes.
+    run(&place, "sqlite", &["--variant", "individual", "-s", "1", "--window", "200ms"]).with(0);
+    let result = place.result("out");
+    assert_eq!(phase(only(&result), "write").status, Status::Ok);
+    let read = phase(only(&result), "read_bulk");
+    assert_eq!(read.status, Status::Unsupported);
+    assert!(read.reason.as_ref().unwrap().contains("--scale"), "{:?}", read.reason);
+}

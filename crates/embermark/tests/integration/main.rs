@@ -1,0 +1,36 @@
+//! The program, run as a user runs it.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod bad_input;
+mod clients;
+mod clients_of;
+mod common;
+mod compare;
+mod configurations;
+mod counting;
+mod doctor;
+mod durability;
+mod energy;
+mod engine_library;
+mod engines;
+mod explaining;
+mod faults;
+mod flash;
+mod fleet;
+mod given;
+mod machine;
+mod machine_ends;
+mod many_results;
+mod memory;
+mod node;
+mod package;
+mod questions;
+mod repeat;
+mod report;
+mod resume;
+mod retention;
+mod run;
+mod secrets;
+mod verify;
+mod workload_files;

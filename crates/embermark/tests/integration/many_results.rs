@@ -1,0 +1,106 @@
+//! Reports of many result files: of a fleet at size, and of thousands of files.
+
+mod made_up;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::common::Place;
+use embermark_report::html;
+use embermark_skips::skipped;
+use made_up::{MADE_UP, Shape};
+
+/// Ten lines and ten engines: a hundred cells.
+const LINES: &[(&str, &str, &str)] = &[
+    ("sensors", "1k", "process"),
+    ("sensors", "10k", "process"),
+    ("sensors", "100k", "process"),
+    ("contacts", "1k", "process"),
+    ("contacts", "10k", "process"),
+    ("contacts", "100k", "process"),
+    ("events", "1k", "process"),
+    ("events", "10k", "process"),
+    ("htap", "1k", "process"),
+    ("htap", "10k", "process"),
+];
+const ENGINES: &[&str] = &[
+    "sqlite",
+    "duckdb",
+    "lmdb",
+    "redb",
+    "fjall",
+    "rocksdb",
+    "leveldb",
+    "wiredtiger",
+    "berkeleydb",
+    "firebird",
+];
+
+fn fleet(trials: u32) -> Shape {
+    Shape {
+        devices: 200,
+        models: 7,
+        lines: LINES,
+        engines: ENGINES,
+        phases: &["load", "read", "update"],
+        trials,
+        runs: 2,
+    }
+}
+
+/// Where made-up files go: a folder that `EMBERMARK_MADE_UP` names, and which stays, or one of the test's own.
+fn folder(place: &Place, name: &str) -> PathBuf {
+    std::env::var_os("EMBERMARK_MADE_UP")
+        .map_or_else(|| place.path(name), |kept| PathBuf::from(kept).join(name))
+}
+
+#[test]
+fn the_page_of_two_hundred_devices_of_a_hundred_cells_is_small() {
+    let place = Place::new();
+    let made = folder(&place, "fleet");
+    made_up::write(&made, &fleet(1));
+    let pattern = made.join("**/*.json").display().to_string();
+    let ended = place.embermark(&["fleet", "report", &pattern, "-o", "fleet.html"]);
+    if !html::is_built() {
+        return skipped("page", "this build has none; make build");
+    }
+    ended.with(0).saying(&["200 of 200 devices in fleet.html"]);
+    let page = fs::read_to_string(place.path("fleet.html")).unwrap();
+    assert!(page.contains("device-0199") && page.contains(MADE_UP));
+    // Of 20,000 cells, the page itself being 0.35 MB of it.
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+/// The largest resident memory of a report of so many files as Parquet, in kB.
+fn peak_kb(place: &Place, files: usize) -> u64 {
+    let made = folder(place, &format!("files-{files}"));
+    let lines = &LINES[..1];
+    let phases = &["load", "read"];
+    let shape = Shape { devices: files, lines, engines: &ENGINES[..2], phases, ..fleet(2) };
+    made_up::write(&made, &shape);
+    let pattern = made.join("**/*.json").display().to_string();
+    let words = ["report", &pattern, "--format", "parquet", "-o", "runs.parquet"];
+    let mut report = place.command(&words).stderr(Stdio::null()).spawn().unwrap();
+    let mut peak = 0;
+    while report.try_wait().unwrap().is_none() {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", report.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kb = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+        peak = kb.unwrap_or(peak);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(report.wait().unwrap().success());
+    assert!(peak > 0);
+    peak
+}
+
+#[test]
+fn ten_times_the_files_take_no_more_memory() {
+    let place = Place::new();
+    // Both with more rows than are gathered before they are written: 16 a file.
+    let (few, many) = (peak_kb(&place, 600), peak_kb(&place, 3_000));
+    assert!(many < few + 20_000, "{few} kB of 600 files, {many} kB of 3,000");
+}

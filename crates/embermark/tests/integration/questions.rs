@@ -1,0 +1,212 @@
+//! Questions in SQL as a user runs them: who says what is right, and what is not known to be.
+
+use crate::common::{Ended, Place, is_here};
+use embermark_model::Status;
+use embermark_model::result::{PhaseResult, ResultFile};
+
+const QUICK: [&str; 9] =
+    ["--runs", "1", "--trials", "2", "--window", "5ms", "--out", "out", "--no-counting"];
+
+fn run(place: &Place, words: &[&str]) -> Ended {
+    place.embermark(&[&["run", "questions.toml"], words, &QUICK].concat())
+}
+
+/// Two tables, and these phases.
+fn file(phases: &str) -> String {
+    let tables = r#"
+        [table.readings]
+        rows = 600
+        key = ["id"]
+        [table.readings.columns]
+        id = { type = "u32", make = "sequence" }
+        station = { type = "u16", make = "random", from = 1, to = 9 }
+        temp = { type = "f64?", make = "random", from = -10.0, to = 30.0, absent = 0.2 }
+        note = { type = "text?", make = "choice", values = ["fine", "wet", ""], absent = 0.5 }
+        [table.stations]
+        rows = 9
+        key = ["id"]
+        [table.stations.columns]
+        id = { type = "u16", make = "sequence", from = 1 }
+        place = { type = "text", make = "words", distinct = 5 }
+    "#;
+    tables.to_owned() + phases
+}
+
+/// The phase of that name in every trial of an engine.
+fn phases<'a>(result: &'a ResultFile, engine: &str, name: &str) -> Vec<&'a PhaseResult> {
+    let cells = result.cells.iter().filter(|cell| cell.id.engine == engine);
+    let trials = cells.flat_map(|cell| &cell.trials);
+    trials.flat_map(|trial| &trial.phases).filter(|phase| phase.phase == name).collect()
+}
+
+/// How a phase ended on an engine, in every trial alike; who checked it, or why not.
+#[track_caller]
+fn ended(result: &ResultFile, engine: &str, name: &str) -> (Status, String) {
+    let phases = phases(result, engine, name);
+    assert_eq!(phases.len(), 2, "{engine} {name}");
+    let said = phases.iter().map(|phase| {
+        assert_eq!(phase.unchecked, None);
+        let said = phase.reason.clone().or_else(|| phase.checked_by.clone());
+        (phase.status, said.unwrap_or_default())
+    });
+    let said: Vec<_> = said.collect();
+    assert_eq!(said[0], said[1], "{engine} {name}");
+    said[0].clone()
+}
+
+fn ok(by: &str) -> (Status, String) {
+    (Status::Ok, by.to_owned())
+}
+
+/// Both referees, which every test here needs.
+fn referees_are_here() -> bool {
+    is_here("sqlite") && is_here("duckdb")
+}
+
+#[test]
+fn engines_are_held_to_what_both_referees_say_or_one_alone() {
+    if !referees_are_here() {
+        return;
+    }
+    let place = Place::new();
+    let questions = r#"
+        [phase.places]
+        sql = "SELECT s.place, COUNT(*), AVG(r.temp), SUM(r.station) FROM readings r JOIN stations s ON s.id = r.station GROUP BY s.place"
+        [phase.notes]
+        sql = "SELECT note, COUNT(*), COUNT(temp), MIN(temp) FROM readings GROUP BY note ORDER BY note IS NULL, note"
+        [phase.middle]
+        sql = "SELECT quantile_cont(temp, 0.5) FROM readings"
+        sql-postgres = "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY temp) FROM readings"
+        sql-mariadb = "SELECT DISTINCT MEDIAN(temp) OVER () FROM readings"
+    "#;
+    place.write("questions.toml", file(questions));
+    let ended_well = run(&place, &["-e", "sqlite,duckdb,postgres,mariadb,lmdb"]).with(0);
+    ended_well.saying(&[
+        "asking sqlite what is right",
+        "sqlite cannot say middle: sqlite could not prepare",
+    ]);
+    let result = place.result("out");
+    for engine in ["sqlite", "duckdb", "postgres", "mariadb"].into_iter().filter(|id| is_here(id)) {
+        for phase in ["places", "notes"] {
+            assert_eq!(
+                ended(&result, engine, phase),
+                ok("agreed by sqlite and duckdb"),
+                "{engine}"
+            );
+        }
+        if engine != "sqlite" {
+            assert_eq!(ended(&result, engine, "middle"), ok("by duckdb alone"), "{engine}");
+        }
+    }
+    // What an engine refuses to prepare says nothing against its other phases.
+    let (status, why) = ended(&result, "sqlite", "middle");
+    assert_eq!(status, Status::Unsupported);
+    assert!(why.contains("no such function: quantile_cont"), "{why}");
+    let sqlite = result.cells.iter().find(|cell| cell.id.engine == "sqlite").unwrap();
+    assert_eq!(sqlite.status, Status::Ok);
+    let lmdb = phases(&result, "lmdb", "places");
+    assert!(lmdb.iter().all(|phase| phase.status == Status::Unsupported));
+    let tables = std::fs::read_to_string(place.path("out/tables.txt")).unwrap();
+    assert!(tables.contains("by duckdb alone: questions middle"), "{tables}");
+}
+
+const HALVES: &str = "[phase.halves]\nsql = \"SELECT station, SUM(7/2) FROM readings GROUP BY \
+                      station\"\n[phase.count]\nsql = \"SELECT COUNT(*) FROM readings\"\n";
+
+#[test]
+fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_it() {
+    if !referees_are_here() {
+        return;
+    }
+    let place = Place::new();
+    place.write("questions.toml", file(HALVES));
+    run(&place, &["-e", "sqlite,duckdb"]).with(0);
+    let result = place.result("out");
+    for engine in ["sqlite", "duckdb"] {
+        let (status, why) = ended(&result, engine, "halves");
+        assert_eq!(status, Status::Disputed);
+        assert!(why.starts_with("sqlite says (1, ") && why.contains(", duckdb says (1, "), "{why}");
+        assert_eq!(ended(&result, engine, "count"), ok("agreed by sqlite and duckdb"));
+    }
+    assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
+
+    // Seven by two is three and a half: so says the file.
+    let settled = HALVES.replacen("station\"", "station\"\nanswer = \"right/halves.csv\"", 1);
+    let place = Place::new();
+    std::fs::create_dir(place.path("right")).unwrap();
+    place.write("questions.toml", file(&settled));
+    run(&place, &["-e", "sqlite,duckdb"]).with(2).saying(&["halves.csv", "cannot be read"]);
+    let settled = settled.replace("SUM(7/2)", "MIN(7/2)");
+    place.write("questions.toml", file(&settled));
+    let rows: String = (1..=9).rev().map(|station| format!("{station},3.50\n")).collect();
+    place.write("right/halves.csv", format!("station,half\n{rows}"));
+    run(&place, &["-e", "sqlite,duckdb"]).with(1);
+    let result = place.result("out");
+    assert_eq!(ended(&result, "duckdb", "halves"), ok("right/halves.csv"));
+    let (status, why) = ended(&result, "sqlite", "halves");
+    assert_eq!(status, Status::Wrong);
+    assert_eq!(why, "expected (1, 3.5), got (1, 3) (right/halves.csv)");
+}
+
+#[test]
+fn where_no_referee_can_say_it_engines_are_compared_among_themselves() {
+    if !referees_are_here() || !is_here("postgres") || !is_here("mariadb") {
+        return;
+    }
+    let place = Place::new();
+    let questions = r#"
+        [phase.highest]
+        sql-postgres = "SELECT MAX(temp) FROM readings"
+        sql-mariadb = "SELECT MAX(temp) FROM readings"
+        [phase.half]
+        sql-postgres = "SELECT 7/2"
+        sql-mariadb = "SELECT 7/2"
+        [phase.lonely]
+        sql-postgres = "SELECT COUNT(*) FILTER (WHERE temp > 0) FROM readings"
+        [phase.long]
+        sql-postgres = "SELECT * FROM readings AS r, generate_series(1, 5)"
+    "#;
+    place.write("questions.toml", file(questions));
+    run(&place, &["-e", "sqlite,postgres,mariadb"]).with(0);
+    let result = place.result("out");
+    for engine in ["postgres", "mariadb"] {
+        assert_eq!(ended(&result, engine, "highest"), ok("agreed by 2 engines"));
+        let (status, why) = ended(&result, engine, "half");
+        assert_eq!((status, &*why), (Status::Disputed, "mariadb says (3.5), postgres says (3)"));
+    }
+    let alone = ok("unchecked: no other engine has answered");
+    assert_eq!(ended(&result, "postgres", "lonely"), alone);
+    let long = ok("unchecked: an answer of more than 10000 values");
+    assert_eq!(ended(&result, "postgres", "long"), long);
+    let (status, why) = ended(&result, "sqlite", "lonely");
+    assert_eq!(status, Status::Unsupported);
+    assert!(why.contains("neither `sql` nor `sql-sqlite`"), "{why}");
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_has_the_referees_again() {
+    if !referees_are_here() {
+        return;
+    }
+    let place = Place::new();
+    place.write("questions.toml", file(HALVES));
+    run(&place, &["-e", "sqlite,duckdb"]).with(0);
+    let whole = place.result("out");
+    // As a power cut leaves it, after two trials.
+    let journal = place.path("out/journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let is_trial = |line: &&str| line.starts_with("{\"cell\"");
+    let before: Vec<&str> = text.lines().take_while(|line| !is_trial(line)).collect();
+    let trials: Vec<&str> = text.lines().filter(is_trial).collect();
+    assert_eq!(trials.len(), 4, "{text}");
+    std::fs::write(&journal, [&before[..], &trials[..2]].concat().join("\n") + "\n").unwrap();
+    std::fs::remove_file(place.path("out/result.json")).unwrap();
+    let resumed = place.embermark(&["run", "--resume", "out"]).with(0);
+    resumed.saying(&["asking duckdb what is right", "2 of 4 trials are done"]);
+    let again = place.result("out");
+    for engine in ["sqlite", "duckdb"] {
+        for phase in ["halves", "count"] {
+            assert_eq!(ended(&again, engine, phase), ended(&whole, engine, phase));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The workload `retention` as a user meets it.
+
+use crate::common::{Place, is_here};
+use embermark_model::Status;
+use embermark_model::result::{Cell, Observed, Run, Timeline};
+use embermark_skips::skipped;
+use nix::unistd::geteuid;
+
+fn run(cell: &Cell) -> &Run {
+    assert_eq!(cell.status, Status::Ok, "{:?}", cell.reason);
+    &cell.trials[0].phases[0].runs[0]
+}
+
+fn seen(cell: &Cell) -> (&Observed, &Timeline) {
+    let seen = run(cell).observed.as_ref().unwrap();
+    (seen, seen.timeline.as_ref().unwrap())
+}
+
+#[test]
+fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
+    let place = Place::new();
+    let words =
+        ["run", "retention", "-e", "sqlite,lmdb", "-s", "2k", "--window", "2500ms", "--out", "out"];
+    let ended = place.embermark(&[&words[..], &["--tables"]].concat()).with(0);
+    assert!(ended.stdout.contains("keep until it is steady"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("old rows go"), "{}", ended.stdout);
+    let result = place.result("out");
+    assert_eq!(result.cells.len(), 2);
+    for cell in &result.cells {
+        let ((seen, timeline), run) = (seen(cell), run(cell));
+        assert_eq!((timeline.window_rows, timeline.row_bytes), (1_920, 32));
+        assert!(!timeline.expiry.is_empty());
+        let (came, went): (u64, u64) = (
+            timeline.slices.iter().map(|slice| slice.rows_in).sum(),
+            timeline.slices.iter().map(|slice| slice.rows_out).sum(),
+        );
+        assert_eq!((came, came), (run.ops, seen.counts["rows"]));
+        // What is left is a day, and less than two hours more.
+        assert!((1_920..=1_920 + 2 * 80).contains(&(came - went)), "{came} came, {went} went");
+        let commits: u64 =
+            timeline.slices.iter().filter_map(|slice| Some(slice.commits?.samples)).sum();
+        assert_eq!(commits, seen.latencies["commit"].samples);
+        let elapsed: u64 = timeline.slices.iter().map(|slice| slice.elapsed_ns).sum();
+        assert!(elapsed.abs_diff(run.elapsed_ns) < 50_000_000, "{elapsed} of {}", run.elapsed_ns);
+        assert!(timeline.steady.figures.contains_key("throughput"));
+        assert!(timeline.steady.figures.contains_key("space"));
+        assert!(timeline.steady.reached || timeline.steady.after_s >= 2.4, "{:?}", timeline.steady);
+        match geteuid().is_root() {
+            true => {
+                let whole = cell.trials[0].device_io.unwrap().written_bytes;
+                assert!(run.device_io.unwrap().written_bytes <= whole);
+            }
+            false => skipped("root", "a file system of a trial's own takes it"),
+        }
+    }
+    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
+    let header = csv.lines().next().unwrap();
+    for column in [
+        "steady",
+        "steady_rows_per_second",
+        "stalls_above_100ms",
+        "timeline",
+        "observed_commit_last_p99_ns",
+    ] {
+        assert!(header.split(',').any(|name| name == column), "no {column} in {header}");
+    }
+}
+
+#[test]
+fn at_a_rate_rows_come_when_they_are_due() {
+    let place = Place::new();
+    let words = [
+        "run",
+        "retention",
+        "-e",
+        "lmdb",
+        "-s",
+        "1k",
+        "--window",
+        "3s",
+        "--rate",
+        "1000",
+        "--card",
+        "sd-32gb",
+        "--out",
+        "out",
+    ];
+    // Its timed trials have the disk.
+    place.embermark(&words).with(0).saying(&["no card is modelled of retention"]);
+    let result = place.result("out");
+    let (_, timeline) = seen(&result.cells[0]);
+    let run = run(&result.cells[0]);
+    let rate = run.ops as f64 * 1e9 / run.elapsed_ns as f64;
+    assert!((900.0..1_050.0).contains(&rate), "{rate}");
+    assert!(timeline.steady.figures.contains_key("latency"), "{:?}", timeline.steady);
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_what_to_do() {
+    let place = Place::new();
+    for (words, says) in [
+        (&["--disk-size", "1MiB"][..], "give at least 64MiB"),
+        (&["--disk-size", "much"], "is not a size"),
+        (&["--clients", "2"], "'retention' has no point operations"),
+        (&["--rate", "max"], "--rate max"),
+        (&["--variant", "single"], "single"),
+        (&["-s", "10000M"], "at most"),
+    ] {
+        let ended = place.embermark(&[&["run", "retention", "-e", "sqlite"][..], words].concat());
+        // A scale is looked at by the worker.
+        assert!([1, 2].contains(&ended.status), "{words:?}: {}", ended.stderr);
+        let said = ended.stderr + &ended.stdout;
+        assert!(said.contains(says), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn partitions_go_and_what_servers_do_in_the_background_is_told() {
+    let place = Place::new();
+    let here: Vec<&str> = ["postgres", "mariadb"].into_iter().filter(|id| is_here(id)).collect();
+    if here.is_empty() {
+        return;
+    }
+    let engines = here.join(",");
+    let words =
+        ["run", "retention", "-e", &engines, "-s", "1k", "--window", "500ms", "--out", "out"];
+    place.embermark(&words).with(0);
+    for cell in &place.result("out").cells {
+        let (_, timeline) = seen(cell);
+        assert!(timeline.expiry.contains("artition") || timeline.expiry.contains("PARTITION"));
+        assert!(timeline.background.iter().any(|name| name == "checkpoints"), "{timeline:?}");
+    }
+}
+
+#[test]
+fn it_is_no_part_of_a_run_of_every_workload() {
+    let place = Place::new();
+    let words =
+        ["run", "-e", "lmdb", "--phases", "insert_count", "--out", "out", "--max-run-time", "50ms"];
+    place.embermark(&words).with(0);
+    assert!(!place.result("out").plan.workloads.iter().any(|id| id == "retention"));
+}

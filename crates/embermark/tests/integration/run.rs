@@ -1,0 +1,131 @@
+//! `embermark run`, end to end on real engines.
+
+use std::path::Path;
+
+use crate::common::{self, Place, name_absent};
+use embermark_model::{Durability, Status};
+use embermark_skips::skipped;
+
+const QUICK: [&str; 6] = ["--runs", "2", "--trials", "1", "--out", "out"];
+
+fn run(place: &Place, words: &[&str]) -> common::Ended {
+    place.embermark(&[&["run", "sensors"], words, &QUICK].concat())
+}
+
+#[test]
+fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
+    let place = Place::new();
+    let ended = run(
+        &place,
+        &[
+            "--tables",
+            "--engines",
+            "embedded",
+            "--scale",
+            "1000",
+            "--variant",
+            "single,commit-each,bulk",
+        ],
+    )
+    .with(0);
+    let result = place.result("out");
+    name_absent(&result);
+    for cell in &result.cells {
+        let expected = [Status::Ok, Status::Unavailable];
+        assert!(expected.contains(&cell.status), "{}: {:?}", cell.id, cell.reason);
+        let phases = cell.trials.first().map_or(0, |trial| trial.phases.len());
+        let due = match (cell.status, cell.id.variant.as_str()) {
+            (Status::Unavailable, _) => 0,
+            (_, "single") => 13,
+            (_, "commit-each") => 3,
+            _ => 1,
+        };
+        assert_eq!(phases, due, "{}", cell.id);
+    }
+    for word in ["load", "full_profile", "process", "out/result.json", "synthetic"] {
+        assert!(ended.stdout.contains(word), "no {word} in\n{}", ended.stdout);
+    }
+    assert!(result.manifest.floor.is_some_and(|floor| floor.read_ns > Some(0.0)));
+}
+
+#[test]
+fn every_tier_an_engine_offers_is_measured_and_read_back() {
+    let place = Place::new();
+    run(
+        &place,
+        &[
+            "--engines",
+            "embedded",
+            "--scale",
+            "200",
+            "--durability",
+            "none,process,power",
+            "--phases",
+            "load,update",
+        ],
+    )
+    .with(0);
+    let result = place.result("out");
+    name_absent(&result);
+    assert_eq!(result.cells.len(), result.plan.engines.len() * 3 * 2);
+    let measured: Vec<_> = result.cells.iter().filter(|cell| cell.status == Status::Ok).collect();
+    assert!(measured.iter().any(|cell| cell.id.durability == Durability::Power));
+    for cell in measured.iter().filter(|cell| !cell.reference) {
+        assert!(!cell.trials[0].settings.is_empty(), "{} read nothing back", cell.id);
+    }
+}
+
+#[test]
+fn real_rows_are_read_plain_and_their_account_is_kept() {
+    let Ok(log) = Path::new("../../../shared/data/intel-lab/data-motes-55-58.txt").canonicalize()
+    else {
+        return skipped("sensor log", "none lies beside the project");
+    };
+    let place = Place::new();
+    let log = log.to_str().unwrap();
+    run(&place, &["--engines", "embedded", "--scale", "full", "--variant", "bulk", "--data", log])
+        .with(0);
+    let set = &place.result("out").manifest.datasets["sensors"];
+    assert_eq!((set.rows, set.sensors), (9_719 - set.dropped.values().sum::<u64>(), 3));
+}
+
+#[test]
+fn the_result_reads_back_in_every_format() {
+    let place = Place::new();
+    let quiet = run(&place, &["--engines", "memory", "--scale", "100", "--format", "json"]).with(0);
+    let printed: embermark_model::result::ResultFile = serde_json::from_str(&quiet.stdout).unwrap();
+    assert_eq!(printed.manifest.run_id, place.result("out").manifest.run_id);
+    for (format, mark) in [("table", "full_profile"), ("csv", "elapsed_ns"), ("markdown", "| load")]
+    {
+        let shown = place.embermark(&["report", "out/result.json", "--format", format]).with(0);
+        assert!(shown.stdout.contains(mark), "{format}:\n{}", shown.stdout);
+    }
+}
+
+#[test]
+fn a_plan_file_is_obeyed_and_the_command_line_wins() {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        "engines = ['memory']\nscale = ['300']\ntrials = 1\nruns = 4\nphases = ['read']\n",
+    );
+    place.embermark(&["run", "--plan", "plan.toml", "--runs", "2", "--out", "out"]).with(0);
+    let result = place.result("out");
+    let phases = &result.cells[0].trials[0].phases;
+    assert_eq!((phases.len(), phases[0].ops, phases[0].runs.len()), (1, 300, 2));
+}
+
+#[test]
+fn a_capped_run_is_marked_and_keeps_its_figures() {
+    let place = Place::new();
+    run(
+        &place,
+        &["--engines", "memory", "--scale", "1M", "--max-run-time", "2ms", "--phases", "load,read"],
+    )
+    .with(0);
+    let result = place.result("out");
+    let cell = &result.cells[0];
+    assert_eq!(cell.status, Status::Capped);
+    let read = cell.trials[0].phases.iter().find(|phase| phase.phase == "read").unwrap();
+    assert!(read.runs.iter().all(|run| run.capped && run.ops > 0 && run.ops < 1_000_000));
+}

@@ -1,0 +1,240 @@
+//! Workload files as a user runs them: proposed for rows, run on real engines, refused with their
+//! mistakes.
+
+use std::fmt::Write as _;
+
+use crate::common::{Ended, Place, is_here, name_absent};
+use embermark_model::Status;
+use embermark_model::result::{PhaseResult, ResultFile};
+
+const QUICK: [&str; 7] = ["--runs", "2", "--trials", "1", "--out", "out", "--no-counting"];
+
+fn run(place: &Place, words: &[&str]) -> Ended {
+    place.embermark(&[&["run"], words, &QUICK].concat())
+}
+
+/// Readings of three stations, one every ten minutes each.
+fn readings() -> String {
+    let mut text = "station,time,Temp (C),note\n".to_owned();
+    for row in 0..900 {
+        let (station, time) = (1 + row % 3, 1_700_000_000 + 600 * (row / 3));
+        let temp = 15.0 + f64::from(row % 17) - f64::from(row % 5) / 4.0;
+        let note = if row % 50 == 0 { "checked" } else { "" };
+        let _ = writeln!(text, "{station},{time},{temp},{note}");
+    }
+    text
+}
+
+fn phases<'a>(result: &'a ResultFile, engine: &str) -> Vec<&'a PhaseResult> {
+    let cell = result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
+    cell.trials.iter().flat_map(|trial| &trial.phases).collect()
+}
+
+#[test]
+fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
+    let place = Place::new();
+    place.write("readings.csv", readings());
+    place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(0);
+    let text = std::fs::read_to_string(place.path("weather.toml")).unwrap();
+    for line in ["key = [\"station\", \"time\"]", "from = \"Temp (C)\"", "text?"] {
+        assert!(text.contains(line), "no {line} in\n{text}");
+    }
+    // Nobody's file is written over.
+    place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(2).saying(&["is there"]);
+    // Half a second of the mix in place of half a minute.
+    place.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
+    run(&place, &["weather.toml", "-e", "embedded", "--window", "10ms"]).with(0);
+    let result = place.result("out");
+    name_absent(&result);
+    for cell in result.cells.iter().filter(|cell| cell.status != Status::Unavailable) {
+        assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+        for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
+            let fine = [Status::Ok, Status::Unsupported].contains(&phase.status);
+            assert!(fine, "{} {}: {:?}", cell.id, phase.phase, phase.reason);
+        }
+    }
+    assert_eq!(result.plan.workload_files["weather"].text.lines().count(), text.lines().count());
+    let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
+    assert!(page.contains("weather"));
+    // Each phase counts for a criterion of advice.
+    let words = ["advise", "out/result.json", "--weight", "ingest=2,point=1,analytics=1,mixed=1"];
+    let advice = place.embermark(&words).with(0).stdout;
+    for criterion in ["ingest", "point", "analytics", "mixed"] {
+        let best = advice.lines().find(|line| line.trim().starts_with(&format!("{criterion}: ")));
+        assert!(best.is_some_and(|best| best.contains("at weather full")), "{advice}");
+    }
+}
+
+#[test]
+fn each_part_of_a_mix_has_its_rate_and_its_response_time() {
+    let place = Place::new();
+    let file = r#"
+        [table.t]
+        rows = 500
+        key = ["id"]
+        [table.t.columns]
+        id = { type = "u32", make = "sequence" }
+        n = { type = "u32", make = "random", from = 0, to = 9 }
+        [phase.write]
+        do = "insert"
+        [phase.read]
+        do = "get"
+        [phase.sum]
+        do = "group"
+        by = ["n"]
+        compute = ["count"]
+        [phase.live]
+        mix = { write = "100/s", read = "50/s", sum = "5/s" }
+        for = "1s"
+        [phase.busy]
+        mix = { read = 0.7, write = 0.3 }
+        clients = 2
+        ops = 200
+    "#;
+    place.write("mix.toml", file);
+    run(&place, &["mix.toml", "-e", "sqlite,lmdb", "--phases", "live,busy"]).with(0);
+    let result = place.result("out");
+    for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
+        let phases = phases(&result, engine);
+        let of = |name: &str| *phases.iter().find(|phase| phase.phase == name).unwrap();
+        for (part, rate) in [("live/write", 100.0), ("live/read", 50.0), ("live/sum", 5.0)] {
+            let part = of(part);
+            let run = &part.runs[0];
+            let schedule = run.schedule.unwrap();
+            assert_eq!((part.runs.len(), schedule.target_rate), (1, rate));
+            assert!(run.ops as f64 <= rate && run.ops > 0, "{part:?}");
+            assert!(part.response.is_some() && schedule.response_ns > 0.0);
+        }
+        let live = of("live");
+        let ops: u64 = phases
+            .iter()
+            .filter(|phase| phase.phase.starts_with("live/"))
+            .map(|phase| phase.runs[0].ops)
+            .sum();
+        assert_eq!(live.runs[0].ops, ops);
+        let busy = of("busy").runs.iter().map(|run| run.ops).collect::<Vec<_>>();
+        assert_eq!(busy, [200, 200]);
+        assert_eq!(of("busy").runs[0].clients.len(), 2);
+        let parts = [of("busy/read"), of("busy/write")].map(|part| part.runs[0].ops);
+        assert_eq!(parts[0] + parts[1], 200);
+        assert!(parts[1] > 20, "{parts:?}");
+    }
+}
+
+#[test]
+fn clients_share_the_operations_of_a_file() {
+    let place = Place::new();
+    let words = ["ycsb-c", "-e", "sqlite,rocksdb", "-s", "300", "--clients", "3"];
+    run(&place, &[&words[..], &["--phases", "load"]].concat()).with(0);
+    let result = place.result("out");
+    for engine in ["sqlite", "rocksdb"].into_iter().filter(|engine| is_here(engine)) {
+        let load = phases(&result, engine)[0];
+        assert_eq!((load.phase.as_str(), load.status), ("load", Status::Ok), "{:?}", load.reason);
+        assert!(load.runs.iter().all(|run| run.clients.len() == 3 && run.ops == 300));
+    }
+}
+
+#[test]
+fn every_mistake_is_shown_in_its_place_and_nothing_runs() {
+    let place = Place::new();
+    let file = "[table.t]\nrows = 10\nkey = [\"idd\"]\n[table.t.columns]\n\
+                id = { type = \"u32\", make = \"sequence\" }\n[phase.p]\ndo = \"gett\"\n";
+    place.write("wrong.toml", file);
+    let ended = run(&place, &["wrong.toml"]).with(2);
+    let ended = ended.saying(&["wrong.toml:3:8", "'idd'", "'id'", "wrong.toml:7:6", "'gett'"]);
+    assert!(!place.path("out").exists(), "{}", ended.stderr);
+    run(&place, &["nowhere.toml"]).with(2).saying(&["nowhere.toml"]);
+    run(&place, &["ycsb-z"]).with(2).saying(&["ycsb-z", "ycsb-a", "FILE.toml"]);
+    run(&place, &["sensors", "--lenient", "5%"]).with(2).saying(&["--lenient"]);
+    run(&place, &["ycsb-a", "--lenient", "many"]).with(2).saying(&["5%"]);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_counted_and_refused_above_a_share() {
+    let place = Place::new();
+    let mut rows = readings();
+    rows += "9,1700000000,warm,\n9,1700000600,cold,\n";
+    for row in 0..20 {
+        let _ = writeln!(rows, "{row},x,1.0,");
+    }
+    place.write("readings.csv", rows);
+    let file = "[table.readings]\nfile = \"readings.csv\"\nkey = [\"station\", \"time\"]\n\
+                [table.readings.columns]\nstation = \"u16\"\n\
+                time = { type = \"timestamp\", unit = \"s\" }\n\
+                temp = { type = \"f64\", from = \"Temp (C)\" }\n[phase.load]\ndo = \"insert\"\n\
+                commit = \"bulk\"\n";
+    place.write("weather.toml", file);
+    let refused = run(&place, &["weather.toml", "-e", "sqlite"]).with(2);
+    refused.saying(&["readings.csv", "time", "20", "--lenient"]);
+    run(&place, &["weather.toml", "-e", "sqlite", "--lenient", "3%"]).with(0);
+    let dataset = place.result("out").manifest.datasets["weather"].clone();
+    assert_eq!((dataset.rows, dataset.dropped.values().sum::<u64>()), (900, 22), "{dataset:?}");
+    let reasons: Vec<&str> = dataset.dropped.keys().map(String::as_str).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("temp")), "{reasons:?}");
+}
+
+#[test]
+fn a_run_that_was_cut_off_goes_on_without_the_file() {
+    let place = Place::new();
+    let file = "[table.t]\nrows = 200\nkey = [\"id\"]\n[table.t.columns]\n\
+                id = { type = \"u32\", make = \"sequence\" }\n[phase.load]\ndo = \"insert\"\n\
+                [phase.read]\ndo = \"get\"\n";
+    place.write("own.toml", file);
+    run(&place, &["own.toml", "-e", "sqlite"]).with(0);
+    let whole = place.result("out");
+    // As a power cut leaves it: the journal without its last line, and no result.
+    let journal = place.path("out/journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = lines.iter().position(|line| line.contains("\"trial\"")).unwrap();
+    std::fs::write(&journal, lines[..kept].join("\n") + "\n").unwrap();
+    std::fs::remove_file(place.path("out/result.json")).unwrap();
+    std::fs::remove_file(place.path("own.toml")).unwrap();
+    place.embermark(&["run", "--resume", "out"]).with(0);
+    let again = place.result("out");
+    assert_eq!(again.plan, whole.plan);
+    assert_eq!(phases(&again, "sqlite").len(), 2);
+}
+
+#[test]
+fn a_built_in_file_is_printed_to_start_from() {
+    let place = Place::new();
+    let printed = place.embermark(&["workloads", "gateway"]).with(0).stdout;
+    place.write("mine.toml", printed.replace("name = \"gateway\"", "name = \"mine\""));
+    run(&place, &["mine.toml", "-e", "sqlite", "-s", "500", "--phases", "backfill,latest"]).with(0);
+    place.embermark(&["workloads", "gatewy"]).with(2).saying(&["gateway"]);
+    let listed = place.embermark(&["workloads"]).with(0).stdout;
+    assert!(listed.contains("ycsb-a") && listed.contains("embermark init"), "{listed}");
+}
+
+#[test]
+fn the_examples_of_the_documentation_run() {
+    let document = include_str!("../../../../docs/workload-files.md");
+    let blocks: Vec<&str> = document
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|block| block.split("```").next())
+        .filter(|block| block.contains("[table."))
+        .collect();
+    assert_eq!(blocks.len(), 3);
+    for (number, block) in blocks.into_iter().enumerate() {
+        let place = Place::new();
+        let rows = readings().replace("Temp (C)", "temp").replace("note", "Remark (free text)");
+        place.write("readings.csv", rows);
+        // A mix by rates goes on for half a minute otherwise.
+        let text = block.replace("hourly = \"1/s\" }", "hourly = \"1/s\" }\nfor = \"500ms\"");
+        let file = format!("example{number}.toml");
+        place.write(&file, text);
+        let scale = if number == 0 { "full" } else { "500" };
+        run(&place, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--window", "10ms"]).with(0);
+        let result = place.result("out");
+        for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
+            for phase in phases(&result, engine) {
+                // A key-value store says no SQL.
+                let fine = phase.status == Status::Ok
+                    || (phase.status == Status::Unsupported && engine == "lmdb");
+                assert!(fine, "{file} {engine} {}: {:?}", phase.phase, phase.reason);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What `scripts/deps.sh` fetches, unpacks and uses: with programs of ours in place of those that fetch,
+//! unpack and install.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+
+/// One test at a time: a program that is being written cannot be run, and a process that the other
+/// test begins meanwhile has the file open until it is another program.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn program(folder: &Path, name: &str, does: &str) {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{does}\n")).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+}
+
+/// What is fetched is another file than the one whose digest the script holds.
+#[test]
+fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    let (scripts, programs) = (dir.path().join("scripts"), dir.path().join("bin"));
+    for folder in [&scripts, &programs] {
+        fs::create_dir(folder).unwrap();
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/deps.sh");
+    fs::copy(script, scripts.join("deps.sh")).unwrap();
+    for name in ["cat", "cut", "dirname", "id", "mkdir", "mktemp", "rm", "sh", "sha256sum", "tail"]
+    {
+        program(&programs, name, &format!("PATH=/usr/bin:/bin exec {name} \"$@\""));
+    }
+    program(&programs, "uname", "echo Linux x86_64");
+    program(&programs, "dpkg", "echo amd64");
+    // Every package is there.
+    program(&programs, "dpkg-query", "printf installed");
+    program(&programs, "curl", "while [ \"$1\" != --output ]; do shift; done; echo other >\"$2\"");
+    // The page of the report is there.
+    let page = dir.path().join("crates/report/page/dist");
+    fs::create_dir_all(&page).unwrap();
+    fs::write(page.join("page.html"), "").unwrap();
+    for name in ["find", "cp", "mv", "chmod"] {
+        program(&programs, name, "");
+    }
+    for name in ["cc", "dpkg-deb", "npm", "perl", "tar"] {
+        let trace = dir.path().join(name);
+        program(&programs, name, &format!("echo used >{}", trace.display()));
+    }
+    let mut said = String::new();
+    for part in ["embedded", "servers"] {
+        let mut command = Command::new(scripts.join("deps.sh"));
+        command.arg(part).env("PATH", &programs).env("ACCEPT_LICENSE", "harperdb");
+        let output = command.output().unwrap();
+        said += &String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+    }
+    let pinned = [
+        "RocksDB 10.4.2",
+        "WiredTiger 11.3.1",
+        "Firebird 5.0.4",
+        "PostgreSQL 18.6",
+        "MariaDB 11.4.5",
+        "InfluxDB",
+        "MongoDB 6.0.27",
+        "Valkey 9.1.2",
+        "HarperDB",
+    ];
+    for name in pinned {
+        assert!(said.contains(&format!("deps: {name} is not used: http")), "{said}");
+    }
+    assert_eq!(said.matches(" has the SHA-256 digest ").count(), pinned.len(), "{said}");
+    let used = |name: &str| dir.path().join(name).exists();
+    assert!(!used("cc") && !used("dpkg-deb") && !used("npm") && !used("perl"), "{said}");
+}
+
+/// A source tree as WiredTiger's is laid out, of some files with what is to become of them.
+#[test]
+fn wiredtiger_is_compiled_of_the_sources_for_this_system_and_a_failure_is_one() {
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    let put = |path: &str, text: &str| {
+        let path = dir.path().join("sources").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("LICENSE", "a licence");
+    put(
+        "RELEASE_INFO",
+        "WIREDTIGER_VERSION_MAJOR=1\nWIREDTIGER_VERSION_MINOR=2\nWIREDTIGER_VERSION_PATCH=3\n",
+    );
+    put("cmake/configs/version.cmake", "set(WT_VERSION_STRING \"Of 1.2.3: (a day)\")\n");
+    let header = "#define MAJOR @VERSION_MAJOR@\n#define SAYS @VERSION_STRING@\n\
+                  @wiredtiger_includes_decl@\n@off_t_decl@\n@uintmax_t_decl@\n@uintptr_t_decl@\n";
+    put("src/include/wiredtiger.in", header);
+    put("src/include/other.h", "extern wt_off_t other;\n");
+    put("dist/filelist", "# A list.\n\nsrc/a.c\nsrc/b/b.c  POSIX_HOST\nsrc/c.c\tWINDOWS_HOST\n");
+    let includes =
+        "#include \"wiredtiger_config.h\"\n#include \"wiredtiger.h\"\n#include \"other.h\"\n";
+    put("src/include/wt_internal.h", includes);
+    let includes = "#include \"wt_internal.h\"\n";
+    put("src/a.c", &format!("{includes}const char *says(void) {{ return SAYS VERSION; }}\n"));
+    put("src/b/b.c", &format!("{includes}wt_off_t other = MAJOR + HAVE_FDATASYNC;\n"));
+    put("src/c.c", "#error \"for another system\"\n");
+    let compile = |part: &str, to: &str| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/wiredtiger.sh");
+        let folders = ["sources", to].map(|name| dir.path().join(name));
+        let output = Command::new("sh").arg(script).arg(part).args(folders).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let new = |name: &str| dir.path().join("new").join(name);
+    assert_eq!(compile("header", "new"), (true, String::new()));
+    assert!(new("wiredtiger.h").exists() && !new("libwiredtiger.so").exists());
+    assert_eq!(compile("library", "new"), (true, String::new()));
+    assert_eq!(fs::read_to_string(new("LICENSE")).unwrap(), "a licence");
+    let header = fs::read_to_string(new("wiredtiger.h")).unwrap();
+    assert!(header.contains("SAYS \"Of 1.2.3: (a day)\"\n#include <sys/types.h>"), "{header}");
+    assert!(!header.contains('@') && !new("objects").exists(), "{header}");
+    let library = fs::read(new("libwiredtiger.so")).unwrap();
+    assert!(library.windows(22).any(|bytes| bytes == b"Of 1.2.3: (a day)1.2.3"));
+    put("src/b/b.c", "not_c\n");
+    assert!(compile("header", "again").0);
+    let (done, said) = compile("library", "again");
+    assert!(!done && said.contains("b.c"), "{said}");
+    assert!(!dir.path().join("again/libwiredtiger.so").exists());
+}
+
+/// A zip archive of these files, of which the compressed ones are a block that gzip takes as it is.
+fn archive(files: &[(&str, &str, bool)]) -> Vec<u8> {
+    let (mut bytes, mut list) = (Vec::new(), Vec::new());
+    for (name, text, compressed) in files {
+        let (at, length) = (bytes.len() as u32, text.len() as u16);
+        let head = [&[1], &length.to_le_bytes()[..], &(!length).to_le_bytes()].concat();
+        let content =
+            if *compressed { [&head, text.as_bytes()].concat() } else { text.as_bytes().to_vec() };
+        // Version, flags, method, time and day, checksum, lengths, length of the name, nothing more.
+        let mut facts = vec![20, 0, 0, 0, if *compressed { 8 } else { 0 }, 0, 0, 0, 0, 0];
+        facts.extend(checksum(text.as_bytes()).to_le_bytes());
+        facts.extend((content.len() as u32).to_le_bytes());
+        facts.extend(u32::from(length).to_le_bytes());
+        facts.extend((name.len() as u32).to_le_bytes());
+        bytes.extend([b"PK\x03\x04", &facts[..], name.as_bytes(), &content].concat());
+        list.extend(
+            [b"PK\x01\x02", &[20, 0][..], &facts, &[0; 10], &at.to_le_bytes(), name.as_bytes()]
+                .concat(),
+        );
+    }
+    let (count, size, at) = (files.len() as u16, list.len() as u32, bytes.len() as u32);
+    let counts = [&[0; 4], &count.to_le_bytes()[..], &count.to_le_bytes()].concat();
+    [
+        bytes,
+        list,
+        b"PK\x05\x06".to_vec(),
+        counts,
+        size.to_le_bytes().to_vec(),
+        at.to_le_bytes().to_vec(),
+        vec![0; 2],
+    ]
+    .concat()
+}
+
+/// As zip archives have it (CRC-32).
+fn checksum(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg())
+        })
+    })
+}
+
+#[test]
+fn files_are_taken_out_of_an_archive_by_what_their_names_begin_with_or_not_at_all() {
+    let _alone = ALONE.lock();
+    let dir = tempfile::tempdir().unwrap();
+    let files = [
+        ("a/", "", false),
+        ("a/b/c", "stored", false),
+        ("a/d", "packed", true),
+        ("e", "else", true),
+    ];
+    let (zip, whole) = (dir.path().join("zip"), archive(&files));
+    fs::write(&zip, &whole).unwrap();
+    let unzip = |prefix: &str, to: &str| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/unzip.pl");
+        let mut perl = Command::new("perl");
+        let output =
+            perl.arg(script).arg(&zip).arg(prefix).arg(dir.path().join(to)).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
+    assert_eq!(unzip("a/", "x"), (true, String::new()));
+    assert_eq!((read("x/b/c"), read("x/d")), ("stored".to_owned(), "packed".to_owned()));
+    assert_eq!(fs::read_dir(dir.path().join("x")).unwrap().count(), 2);
+    assert_eq!(unzip("e", "y"), (true, String::new()));
+    assert_eq!(read("y/e"), "else");
+    let (done, said) = unzip("f", "z");
+    assert!(!done && said.contains("has nothing below 'f'"), "{said}");
+    // A byte of what is compressed is another.
+    let at = whole.windows(6).position(|bytes| bytes == b"packed").unwrap();
+    let mut damaged = whole.clone();
+    damaged[at] = b'P';
+    fs::write(&zip, damaged).unwrap();
+    let (done, said) = unzip("a/", "z");
+    assert!(!done && said.contains("could not be unpacked"), "{said}");
+    fs::write(&zip, &whole[..whole.len() - 9]).unwrap();
+    let (done, said) = unzip("a/", "z");
+    assert!(!done && said.contains("is no zip archive"), "{said}");
+}

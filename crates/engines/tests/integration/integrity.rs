@@ -1,0 +1,276 @@
+//! Every engine's own check: of a sound database it finds nothing, of a damaged one it says so.
+
+use std::fs::{self, OpenOptions as Files};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use embermark_engines::registry::{self, ENGINES};
+use embermark_engines::{Checked, Engine, Kind, OpenOptions, Store, Tier};
+use embermark_model::Durability;
+use embermark_skips::{is_here, sampled, skipped};
+
+mod rows;
+
+use rows::{ROWS, add, fill, read};
+
+/// Engines without a check that a client can reach.
+const WITHOUT: [&str; 7] = ["duckdb", "fjall", "zen", "influxdb", "harperdb", "memory", "null"];
+
+/// Engines whose pages have no checksums: what is wrong within a value cannot be seen.
+const WITHOUT_CHECKSUMS: [&str; 6] =
+    ["sqlite", "firebird", "berkeleydb", "lmdb", "hybrid", "hybrid-bdb"];
+
+/// What the test passes to itself in a process of its own: engine, tier, folder, and what to do.
+const TOLD: &str = "EMBERMARK_TEST_INTEGRITY";
+
+/// What that process says begins so, among what the test program itself prints.
+const SAYS: &str = "it says ";
+
+/// How what was not said by the engine begins: it gave something else than was written, or died.
+const UNTOLD: &str = "nothing";
+
+fn options(dir: &Path, tier: Durability) -> OpenOptions {
+    // A private server may run as another user.
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    OpenOptions::new(dir, tier, 64 << 20)
+}
+
+/// The engines that can run here, with the tiers they offer.
+fn offers() -> impl Iterator<Item = (&'static dyn Engine, Durability)> {
+    let here = ENGINES.iter().copied().filter(|engine| is_here(*engine));
+    here.flat_map(|engine| {
+        let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
+        let tiers = sampled(Durability::ALL.into_iter().filter(offered), 1);
+        tiers.into_iter().map(move |tier| (engine, tier))
+    })
+}
+
+/// Whether the check found nothing; false where the engine has none, which has to be said.
+fn is_sound(store: &mut Store, id: &str) -> bool {
+    match store.lifecycle().check() {
+        Ok(Checked { by, findings }) => {
+            assert!(!WITHOUT.contains(&id), "{id} has a check: {by}");
+            assert!(!by.is_empty(), "{id}");
+            println!("{id}: nothing found by {by}");
+            assert_eq!(findings, Vec::<String>::new(), "{id}, {by}");
+            true
+        }
+        Err(error) => {
+            assert!(error.is_unsupported(), "{id}: {error}");
+            println!("{error}");
+            // The extension of PostgreSQL's that checks is a package of its own.
+            if !WITHOUT.contains(&id) {
+                assert!(id == "postgres" && error.to_string().contains("amcheck"), "{error}");
+                skipped("amcheck", error);
+            }
+            false
+        }
+    }
+}
+
+#[test]
+fn a_sound_database_is_found_sound_and_is_used_as_before() {
+    let (mut checked, mut there) = (0, 0);
+    for (engine, tier) in offers() {
+        let (id, kind) = (engine.info().id, engine.info().kind);
+        // The tiers of a server differ by what it does at a commit.
+        if kind == Kind::Server && tier != Durability::Process || id == "null" {
+            continue;
+        }
+        let name = format!("{id} ({tier})");
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path(), tier);
+        let mut store = engine.open(&options).unwrap().store;
+        is_sound(&mut store, id);
+        fill(&mut store).unwrap_or_else(|e| panic!("{name}: {e}"));
+        there += usize::from(!WITHOUT.contains(&id));
+        checked += usize::from(is_sound(&mut store, id));
+        // Changes that no maintenance has seen, then the same tables as before.
+        for n in 0..2 {
+            let from = ROWS + n * 1000;
+            add(&mut store, from, from + 1000).unwrap_or_else(|e| panic!("{name}: {e}"));
+            is_sound(&mut store, id);
+            let rows = read(&mut store).unwrap_or_else(|e| panic!("{name}: {e}")).unwrap();
+            if !matches!(store, Store::Series(_)) {
+                assert_eq!(rows, from + 1000, "{name}");
+            }
+        }
+        store.close().unwrap_or_else(|e| panic!("{name}: {e}"));
+        // And as it is opened again, after a close and, where that can be had, after a crash.
+        let again = if kind == Kind::Embedded { 2 } else { 0 };
+        for rows in [ROWS + 2000, ROWS + 3000].into_iter().take(again) {
+            let mut store = engine.open(&options).unwrap().store;
+            is_sound(&mut store, id);
+            assert_eq!(read(&mut store).unwrap(), Ok(rows), "{name}");
+            add(&mut store, rows, rows + 1000).unwrap();
+            if let Err(error) = store.lifecycle().crash_on_close() {
+                assert!(error.is_unsupported(), "{name}: {error}");
+            }
+            store.close().unwrap();
+        }
+    }
+    assert!(there == 0 || checked > 0, "none of {there} engines was checked");
+}
+
+#[test]
+fn a_row_that_an_index_of_postgres_lacks_is_found() {
+    let Ok(engine) = registry::find("postgres") else { return };
+    if !is_here(engine) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = engine.open(&options(folder.path(), Durability::Process)).unwrap().store;
+    fill(&mut store).unwrap();
+    if is_sound(&mut store, "postgres") {
+        let Store::Sql(sql) = &mut store else { panic!("it answers SQL") };
+        let ready =
+            |is| format!("UPDATE pg_index SET indisready = {is} WHERE indrelid = 't'::regclass");
+        // An index that is not ready is left alone by an insertion.
+        for change in [&*ready(false), "INSERT INTO t VALUES (-1, 'x')", &*ready(true)] {
+            sql.batch(change).unwrap();
+        }
+        let found = store.lifecycle().check().unwrap().findings;
+        assert!(found.len() == 1 && found[0].contains("lacks matching index tuple"), "{found:?}");
+    }
+    store.close().unwrap();
+}
+
+/// The largest file of a database that is no log, and as far as it is written: LMDB's is longer than
+/// that.
+fn largest(dir: &Path) -> (PathBuf, u64) {
+    let mut found = (PathBuf::new(), 0);
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let (entry, path) =
+                entry.map(|entry| (entry.metadata().unwrap(), entry.path())).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().to_lowercase();
+            let written = entry.len().min(entry.blocks() * 512);
+            if entry.is_dir() {
+                folders.push(path);
+            } else if written > found.1 && !name.contains("log") && !name.ends_with(".wal") {
+                found = (path, written);
+            }
+        }
+    }
+    found
+}
+
+/// What is inverted of a page.
+const PAGE: Range<u64> = 0..4096;
+/// A few bytes of its middle, which are a value's in most engines' pages.
+const VALUE: Range<u64> = 2048..2064;
+
+/// Inverts those bytes of eight pages of 4 KiB, spread over the middle half of a file.
+fn damage(file: &Path, written: u64, bytes: &Range<u64>) {
+    let opened = Files::new().read(true).write(true).open(file).unwrap();
+    for part in 4..12 {
+        let at = written * part / 16 / PAGE.end * PAGE.end + bytes.start;
+        let mut page = vec![0; (bytes.end - bytes.start) as usize];
+        opened.read_exact_at(&mut page, at).unwrap();
+        page.iter_mut().for_each(|byte| *byte = !*byte);
+        opened.write_all_at(&page, at).unwrap();
+    }
+}
+
+/// Opens a database in a process of its own, which a damaged one may take with it, and reads or
+/// checks it; what that process says of faults, with how it died.
+fn faults(id: &str, tier: Durability, dir: &Path, doing: &str) -> Vec<String> {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["integrity::meets_damage", "--exact", "--ignored", "--nocapture"]);
+    let told = format!("{id}\n{tier}\n{}\n{doing}", dir.display());
+    let output = command.env(TOLD, told).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = said.lines().filter_map(|line| Some(line.split_once(SAYS)?.1));
+    let mut said: Vec<_> = said.map(str::to_owned).collect();
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        said.push(format!("{UNTOLD} more, and died: {}: {words}", output.status));
+    }
+    said
+}
+
+/// What is said of a database with those bytes of its pages inverted, by reading all of it and by the
+/// engine's own check.
+fn damaged(engine: &dyn Engine, tier: Durability, bytes: &Range<u64>) -> [Vec<String>; 2] {
+    let id = engine.info().id;
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = engine.open(&options(folder.path(), tier)).unwrap().store;
+    fill(&mut store).unwrap();
+    store.close().unwrap();
+    let all = || ["read", "check"].map(|doing| faults(id, tier, folder.path(), doing));
+    assert_eq!(all(), [const { Vec::<String>::new() }; 2], "{id}: sound");
+    let (file, written) = largest(folder.path());
+    assert!(written > ROWS * 64, "{id}: {} has {written} bytes", file.display());
+    damage(&file, written, bytes);
+    let said = all();
+    println!(
+        "{id}, with bytes {bytes:?} of pages inverted, by reading and by its check: {said:#?}"
+    );
+    said
+}
+
+/// The engines whose files stay where they are, each in the strongest tier that it offers: a private
+/// server is made anew with every opening.
+fn on_disk() -> impl Iterator<Item = (&'static dyn Engine, Durability)> {
+    let stronger = |engine: &dyn Engine, tier| {
+        offers().any(|(other, its)| other.info().id == engine.info().id && its > tier)
+    };
+    let strongest = offers().filter(move |(engine, tier)| !stronger(*engine, *tier));
+    strongest
+        .filter(|(engine, _)| engine.info().kind == Kind::Embedded && engine.info().id != "zen")
+}
+
+#[test]
+fn pages_that_are_none_are_told_of() {
+    for (engine, tier) in on_disk() {
+        let (id, [by_reading, by_check]) = (engine.info().id, damaged(engine, tier, &PAGE));
+        assert!(!by_reading.is_empty() || !by_check.is_empty(), "{id} was silent");
+        assert!(WITHOUT.contains(&id) || !by_check.is_empty(), "{id}: its check found nothing");
+    }
+}
+
+#[test]
+fn changed_values_are_told_of_where_there_are_checksums() {
+    for (engine, tier) in on_disk() {
+        let (id, [by_reading, by_check]) = (engine.info().id, damaged(engine, tier, &VALUE));
+        if WITHOUT_CHECKSUMS.contains(&id) {
+            // What was done to the values is there to be seen, by who knows them.
+            assert!(!by_reading.is_empty(), "{id}");
+            continue;
+        }
+        let by_engine = |said: &&String| !said.starts_with(UNTOLD);
+        assert!(by_reading.iter().chain(&by_check).any(|said| by_engine(&said)), "{id} was silent");
+        assert!(WITHOUT.contains(&id) || by_check.iter().any(|said| by_engine(&said)), "{id}");
+    }
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn meets_damage() {
+    let told = std::env::var(TOLD).unwrap();
+    let [id, tier, dir, doing] = told.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
+    let options = OpenOptions::new(dir, tier.parse().unwrap(), 64 << 20);
+    let mut store = match registry::find(id).unwrap().open(&options) {
+        Ok(opened) => opened.store,
+        Err(error) => return println!("{SAYS}when it is opened: {error}"),
+    };
+    if doing == "read" {
+        match read(&mut store) {
+            Ok(Ok(ROWS)) => {}
+            Ok(Ok(rows)) => println!("{SAYS}{UNTOLD}, and gives {rows} rows"),
+            Ok(Err(wrong)) => println!("{SAYS}{UNTOLD}, and {wrong}"),
+            Err(error) => println!("{SAYS}when it is read: {error}"),
+        }
+    } else {
+        match store.lifecycle().check() {
+            Ok(checked) => checked.findings.iter().for_each(|found| println!("{SAYS}{found}")),
+            Err(error) if error.is_unsupported() => {}
+            Err(error) => println!("{SAYS}when it is checked: {error}"),
+        }
+    }
+    // A panicked library may not close; that is told of above.
+    drop(store);
+}

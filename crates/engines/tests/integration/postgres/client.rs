@@ -1,0 +1,159 @@
+//! libpq: what it is told and what it keeps in memory.
+
+use std::path::Path;
+
+use embermark_engines::EngineError;
+use embermark_engines::sql::{Access, Param, ResultRow, SqlStore, Statement};
+use embermark_model::Durability;
+
+use super::POSTGRES;
+use super::owner::{ask, url_of};
+use crate::server::owner::{again, passes, told};
+use crate::server::processes::peak;
+use crate::server::readings::one_int;
+use crate::server::{options, setting, sql};
+
+#[test]
+fn what_the_environment_tells_clients_of_postgresql_is_not_for_a_private_server() {
+    if !POSTGRES.is_here() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let variables = [
+        ("PGHOST", "203.0.113.1"),
+        ("PGHOSTADDR", "203.0.113.1"),
+        ("PGPORT", "1"),
+        ("PGUSER", "nobody"),
+        ("PGDATABASE", "nothing"),
+        ("PGSSLMODE", "require"),
+        ("PGOPTIONS", "-c work_mem=1234kB"),
+        ("PGCLIENTENCODING", "LATIN1"),
+    ];
+    passes(again("postgres::client::is_private", dir.path()).envs(variables));
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn is_private() {
+    let Some(dir) = told() else { return };
+    let opened = POSTGRES.open(&options(Path::new(&dir), Durability::None));
+    assert_eq!(setting(&opened, "work_mem"), "8MB");
+    let mut first = sql(opened.store);
+    let encoding = "SELECT (current_setting('client_encoding') = 'UTF8')::integer";
+    assert_eq!(one_int(&mut *first, encoding).unwrap(), Some(1));
+    first.reconnect().unwrap().unwrap();
+    assert_eq!(one_int(&mut *first, "SELECT 6 * 7").unwrap(), Some(42));
+    first.close().unwrap();
+}
+
+#[test]
+fn a_result_of_a_million_rows_is_never_in_memory_whole() {
+    if POSTGRES.is_here() {
+        passes(&mut again("postgres::client::streams", ""));
+    }
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn streams() {
+    const ROWS: i64 = 1_000_000;
+    if told().is_none() {
+        return;
+    }
+    let (_dir, mut store) = POSTGRES.sql(Durability::None).unwrap();
+    let sql = format!("SELECT n, repeat('x', 100) FROM generate_series(1, {ROWS}) n");
+    let statement = store.prepare(&sql).unwrap();
+    let before = peak();
+    for _ in 0..2 {
+        let (mut sum, mut bytes) = (0, 0);
+        let mut look = |row: &dyn ResultRow| {
+            sum += row.int(0)?.unwrap();
+            bytes += row.text(1)?.unwrap().len();
+            Ok(())
+        };
+        store.query(statement, &[], &mut look).unwrap();
+        assert_eq!((sum, bytes), (ROWS * (ROWS + 1) / 2, 100 * ROWS as usize));
+    }
+    let grown = peak() - before;
+    println!("grown by {grown} KiB");
+    // Its values alone are a hundred times as much.
+    assert!(grown < 1024, "grown by {grown} KiB");
+    store.close().unwrap();
+}
+
+/// The numbers from 1 to `n`, by the same statement each time.
+fn count_to(store: &mut dyn SqlStore, statement: Statement, n: i64) -> Vec<i64> {
+    let mut found = Vec::new();
+    let params = [Param::Int(n)];
+    let mut look = |row: &dyn ResultRow| {
+        found.extend(row.int(0)?);
+        Ok(())
+    };
+    store.query(statement, &params, &mut look).unwrap();
+    found
+}
+
+#[test]
+fn a_statement_answers_alike_whether_its_rows_are_few_or_many() {
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+    let statement = store.prepare("SELECT generate_series(1, $1)").unwrap();
+    // Often enough few for it to be read whole, then many, then streamed again.
+    for n in [vec![1; 20], vec![1000; 3], vec![0; 20], vec![300, 256, 257, 64, 65]].concat() {
+        assert_eq!(count_to(&mut *store, statement, n), (1..=n).collect::<Vec<_>>());
+    }
+    store.close().unwrap();
+}
+
+#[test]
+fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too() {
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+    store.batch("CREATE TABLE t (n INTEGER)").unwrap();
+    let statement = store.prepare("SELECT generate_series(1, $1)").unwrap();
+    let insert = store.prepare("INSERT INTO t VALUES (1)").unwrap();
+    store.begin(Access::Write).unwrap();
+    assert_eq!(store.run(insert, &[]).unwrap(), 1);
+    // Streamed at first, and then read whole.
+    for _ in 0..2 {
+        for _ in 0..20 {
+            count_to(&mut *store, statement, 1);
+        }
+        let params = [Param::Int(100_000)];
+        let mut visited = 0;
+        let mut stop = |_: &dyn ResultRow| {
+            visited += 1;
+            if visited < 3 { Ok(()) } else { Err(EngineError::failed("test", "go on", "enough")) }
+        };
+        let error = store.query(statement, &params, &mut stop).unwrap_err().to_string();
+        assert!(error.contains("enough") && visited == 3, "{error}");
+        let stopped_by_server = store.prepare("SELECT 1 / (n - 2) FROM generate_series(1, 3) n");
+        assert!(stopped_by_server.is_ok());
+    }
+    store.commit().unwrap();
+    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM t").unwrap(), Some(1));
+    let fails_late = store.prepare("SELECT 1 / (n - 5000) FROM generate_series(1, 9000) n");
+    let fails_late = fails_late.unwrap();
+    let mut visited = 0;
+    let mut count = |_: &dyn ResultRow| {
+        visited += 1;
+        Ok(())
+    };
+    let error = store.query(fails_late, &[], &mut count).unwrap_err().to_string();
+    assert!(error.contains("22012") && visited > 4000 && visited < 5000, "{visited}: {error}");
+    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM t").unwrap(), Some(1));
+    store.close().unwrap();
+}
+
+#[test]
+fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
+    let Some((dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
+    let pid = one_int(&mut *store, "SELECT pg_backend_pid()").unwrap().unwrap();
+    let end = format!("SELECT pg_terminate_backend({pid}, 10000)::int::bigint");
+    assert_eq!(ask(&url_of(&dir), &end), Some(1));
+    let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();
+    assert!(error.contains("57P01") && error.contains("administrator"), "{error}");
+    let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();
+    assert!(error.contains("connection"), "{error}");
+    store.reconnect().unwrap().unwrap();
+    assert_eq!(one_int(&mut *store, "SELECT 1").unwrap(), Some(1));
+    store.close().unwrap();
+}

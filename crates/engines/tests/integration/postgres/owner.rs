@@ -1,0 +1,33 @@
+//! A private server that stands for somebody's own, and what its owner asks of it: the package of a
+//! release has no client program.
+
+use embermark_engines::sql::SqlStore;
+use embermark_model::Durability;
+use tempfile::TempDir;
+
+use super::POSTGRES;
+use crate::server::readings::one_int;
+use crate::server::{given, sql};
+
+/// The URL of a private server.
+pub fn url_of(dir: &TempDir) -> String {
+    let socket = dir.path().join("server/run").to_str().unwrap().replace('/', "%2F");
+    format!("postgres://postgres@{socket}/postgres")
+}
+
+/// Runs statements by a connection of their own.
+pub fn run(url: &str, statements: &str) {
+    by(url, |store| store.batch(statements).unwrap());
+}
+
+/// The number that a query gives, by a connection of its own.
+pub fn ask(url: &str, query: &str) -> Option<i64> {
+    by(url, |store| one_int(store, query).unwrap())
+}
+
+fn by<T>(url: &str, work: impl FnOnce(&mut dyn SqlStore) -> T) -> T {
+    let mut store = sql(POSTGRES.open(&given(url, Durability::None)).store);
+    let done = work(&mut *store);
+    store.close().unwrap();
+    done
+}

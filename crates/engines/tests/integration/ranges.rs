@@ -1,0 +1,197 @@
+//! Removing a range of keys, in every key-value engine and tier, and what engines tell of their background work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::scopes::{Alone, all, get};
+use crate::stores::{Model, bulk, numbered, offers, open};
+use embermark_engines::kv::TableDef;
+use embermark_engines::{Background, Engine, OpenOptions, Scope, Store, registry};
+use embermark_model::Durability;
+use embermark_skips::is_here;
+
+#[test]
+fn a_range_of_keys_goes_and_nothing_beside_it() {
+    for (engine, tier, _) in offers() {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        let other = store.table(&TableDef::named("other")).unwrap();
+        // More than a batch of the default way has.
+        let mut model = numbered(2_600, 9);
+        bulk(store.as_mut(), table, &model);
+        store.put(other, &5_000_u64.to_be_bytes(), b"beside").unwrap();
+        let key = |n: u64| n.to_be_bytes();
+        // Between keys that are there, that are not there, of none, backwards, and to beyond the last.
+        let ranges = [
+            (1_000, 23_000),
+            (23_005, 24_995),
+            (24_991, 24_999),
+            (25_500, 25_400),
+            (25_700, 99_999),
+        ];
+        for (from, to) in ranges {
+            store.delete_range(table, &key(from), &key(to)).unwrap();
+            model.retain(|at, _| !(key(from)[..] <= at[..] && at[..] < key(to)[..]));
+            assert_eq!(all(store.as_mut(), table).len(), model.len(), "{name}: {from} to {to}");
+            assert_eq!(all(store.as_mut(), table), Vec::from_iter(model.clone()), "{name}");
+        }
+        assert_eq!(get(store.as_mut(), table, &key(1_000)), None, "{name}");
+        assert!(get(store.as_mut(), table, &key(23_000)).is_some(), "{name}: the end is not meant");
+        assert!(get(store.as_mut(), other, &key(5_000)).is_some(), "{name}: another table");
+        // What went can come again.
+        store.put(table, &key(1_010), b"again").unwrap();
+        model.insert(key(1_010).to_vec(), b"again".to_vec());
+        store.maintain().unwrap();
+        assert_eq!(all(store.as_mut(), table), Vec::from_iter(model), "{name}");
+        assert!(!store.deletes_range().is_empty());
+        store.close().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// 300 MB of changes of the same thousand keys, with what the manual leaves to the program.
+#[test]
+fn a_log_that_a_program_has_to_keep_short_is_kept_short() {
+    for id in ["berkeleydb", "hybrid-bdb", "wiredtiger"] {
+        let engine = registry::find(id).unwrap();
+        if !is_here(engine) {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, Durability::Process, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        let mut most = 0;
+        for round in 0..300_u64 {
+            let value = [round as u8; 500];
+            let put = |batch: &mut dyn embermark_engines::kv::Operations| {
+                (0..1_000_u64).try_for_each(|key| batch.put(table, &key.to_be_bytes(), &value))
+            };
+            store.within(Scope::Batch, put).unwrap();
+            store.upkeep().unwrap();
+            most = most.max(logs(dir.path()));
+        }
+        assert!(most > 32 << 20, "{id}: its log is looked for in the wrong place: {most}");
+        assert!(most < 192 << 20, "{id}: {most} bytes of log");
+        store.close().unwrap();
+    }
+}
+
+/// Bytes of the files of a log below a folder.
+fn logs(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
+    let bytes = |path: PathBuf| match path.is_dir() {
+        true => logs(&path),
+        false => {
+            let name = path.file_name().unwrap().to_string_lossy();
+            let is_log = name.starts_with("log.") || name.starts_with("WiredTigerLog.");
+            fs::metadata(&path).map_or(0, |meta| if is_log { meta.len() } else { 0 })
+        }
+    };
+    entries.map(bytes).sum()
+}
+
+#[test]
+fn a_range_that_went_is_gone_after_the_database_was_opened_again() {
+    for (engine, tier, _) in
+        offers().into_iter().filter(|(engine, ..)| engine.info().id != "memory")
+    {
+        if tier == Durability::None {
+            continue;
+        }
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let model: Model = numbered(300, 9);
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        bulk(store.as_mut(), table, &model);
+        store.delete_range(table, &500_u64.to_be_bytes(), &2_000_u64.to_be_bytes()).unwrap();
+        store.close().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        assert_eq!(all(store.as_mut(), table).len(), 150, "{name}");
+        store.close().unwrap();
+    }
+}
+
+fn told(store: &mut Store) -> Vec<Background> {
+    let mut told = Vec::new();
+    store.lifecycle().background(&mut told).unwrap();
+    told
+}
+
+fn opened(id: &str) -> Option<(tempfile::TempDir, Store)> {
+    let engine: &dyn Engine = registry::find(id).ok().filter(|engine| is_here(*engine))?;
+    let dir = tempfile::tempdir().unwrap();
+    let options = OpenOptions::new(dir.path(), Durability::Process, 8 << 20);
+    Some((dir, engine.open(&options).unwrap().store))
+}
+
+fn value(told: &[Background], name: &str) -> u64 {
+    told.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("no {name}")).value
+}
+
+#[test]
+fn engines_that_tell_of_their_background_tell_the_same_each_time() {
+    for engine in registry::all().iter().filter(|engine| engine.info().id != "null") {
+        let Some((_dir, mut store)) = opened(engine.info().id) else { continue };
+        let names = |told: Vec<Background>| told.iter().map(|one| one.name).collect::<Vec<_>>();
+        let (before, after) = (names(told(&mut store)), names(told(&mut store)));
+        let id = engine.info().id;
+        assert_eq!(before, after, "{id}");
+        let tells = ["sqlite", "rocksdb", "wiredtiger", "postgres", "mariadb", "mongodb"];
+        // Of a store without a table there is nothing to tell yet.
+        assert!(id == "rocksdb" || before.is_empty() != tells.contains(&id), "{id}: {before:?}");
+        store.close().unwrap();
+    }
+}
+
+/// A megabyte at a time into SQLite's log, which it checkpoints after four.
+#[test]
+fn sqlite_tells_of_checkpoints_that_it_took_by_itself() {
+    let Some((_dir, mut store)) = opened("sqlite") else { return };
+    let before = value(&told(&mut store), "checkpoints");
+    let Store::Sql(sql) = &mut store else { panic!() };
+    sql.batch("CREATE TABLE t (v BLOB)").unwrap();
+    for _ in 0..20 {
+        sql.batch("INSERT INTO t VALUES (randomblob(1000000))").unwrap();
+    }
+    let after = value(&told(&mut store), "checkpoints");
+    assert!((2..=20).contains(&(after - before)), "{before}, then {after}");
+    store.close().unwrap();
+}
+
+#[test]
+fn rocksdb_tells_of_flushes_and_compactions() {
+    let Some((_dir, mut store)) = opened("rocksdb") else { return };
+    let Store::Kv(kv) = &mut store else { panic!() };
+    let table = kv.table(&TableDef::named("t")).unwrap();
+    kv.within(embermark_engines::Scope::PerOperation, |each| each.put(table, b"key", b"value"))
+        .unwrap();
+    const ENDED: &str = "memtables filled, flushes and compactions ended";
+    let before = value(&told(&mut store), ENDED);
+    assert_eq!(value(&told(&mut store), ENDED), before, "nothing went on");
+    store.lifecycle().maintain().unwrap();
+    let after = told(&mut store);
+    assert!(value(&after, ENDED) > before, "{after:?}");
+    assert_eq!(value(&after, "writes stopped"), 0);
+    store.close().unwrap();
+}
+
+/// A checkpoint that is asked for is counted, at once or when the server has written its statistics.
+#[test]
+fn servers_tell_of_checkpoints() {
+    for id in ["postgres", "mongodb"] {
+        let Some((_dir, mut store)) = opened(id) else { continue };
+        let before = value(&told(&mut store), "checkpoints");
+        let began = Instant::now();
+        let mut after = before;
+        while after == before && began.elapsed() < Duration::from_secs(30) {
+            store.lifecycle().maintain().unwrap();
+            after = value(&told(&mut store), "checkpoints");
+        }
+        assert!(after > before, "{id}: {before}, then {after}");
+        store.close().unwrap();
+    }
+}

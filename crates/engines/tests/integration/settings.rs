@@ -1,0 +1,257 @@
+//! Every engine takes the settings of a configuration: they win, and it gives them back.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use embermark_engines::registry::{self, ENGINES};
+use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Tier};
+use embermark_model::Durability;
+use embermark_skips::is_here;
+use tempfile::TempDir;
+
+/// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
+/// the engine does not take, or says itself that it does not.
+const CASES: [(&str, &str, &str, &str, &str); 15] = [
+    ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
+    ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
+    ("firebird", "page_size", "16384", "16384", "many"),
+    ("berkeleydb", "set_lg_max", "4194304", "4194304", "1"),
+    ("lmdb", "MDB_NOMEMINIT", "ON", "on", "many"),
+    ("leveldb", "max_open_files", "100", "100 (as set)", "99999999999"),
+    ("rocksdb", "max_background_jobs", "7", "7", "many"),
+    ("fjall", "max_memtable_size", "9000000", "9000000", "-1"),
+    ("redb", "cache_size", "1048576", "1048576", "-1"),
+    ("wiredtiger", "session_max", "77", "77", "many"),
+    ("postgres", "work_mem", "5MB", "5MB", "many"),
+    ("mariadb", "sort_buffer_size", "1M", "1048576", "many"),
+    ("mongodb", "cursorTimeoutMillis", "60000", "60000", "many"),
+    ("valkey", "hz", "77", "77", "many"),
+    ("influxdb", "data.max-concurrent-compactions", "3", "3", "many"),
+];
+
+/// What an engine that can run here says of its settings, opened with these.
+fn opened(id: &str, tier: Durability, given: &[(&str, &str)]) -> Result<Vec<(String, String)>> {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // A private server may run as another user.
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let mut options = OpenOptions::new(folder.path(), tier, 32 << 20);
+    let pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    options.settings = given.iter().map(pair).collect();
+    let opened = registry::find(id).unwrap().open(&options)?;
+    opened.store.close().map(|()| opened.settings)
+}
+
+fn found<'a>(settings: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+}
+
+fn here(id: &str) -> bool {
+    registry::find(id).is_ok_and(is_here)
+}
+
+#[test]
+fn each_takes_a_setting_and_gives_it_back() {
+    for (id, name, value, back, _) in CASES.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
+        let given = found(&settings, name);
+        println!("{id}: {name}={value} comes back as {given:?}");
+        assert!(given.is_some_and(|given| given.contains(back)), "{id} {name}: {settings:?}");
+        assert_eq!(found(&settings, OWN_DURABILITY), None, "{id}");
+        let ours = opened(id, Durability::Power, &[]).unwrap();
+        assert_ne!(found(&ours, name), given, "{id} {name} is set anyway");
+    }
+}
+
+#[test]
+fn each_refuses_a_value_that_it_does_not_take() {
+    for (id, name, _, _, wrong) in CASES.into_iter().filter(|(id, ..)| here(id)) {
+        let engine = registry::find(id).unwrap();
+        let refused = match engine.settings().check([(name, wrong)]) {
+            Err(why) => why,
+            Ok(()) => match opened(id, Durability::Power, &[(name, wrong)]) {
+                Err(error) => error.to_string(),
+                Ok(settings) => panic!("{id} took {name}={wrong}: {settings:?}"),
+            },
+        };
+        println!("{id}: {refused}");
+    }
+}
+
+#[test]
+fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
+    let cases = [
+        ("sqlite", "synchronous", "OFF", "synchronous=0 where power has 2 or 3"),
+        ("firebird", "forced_writes", "OFF", "forced_writes=0 where power has 1"),
+        ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
+        ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
+        ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
+        ("berkeleydb", "DB_INIT_TXN", "OFF", "DB_INIT_TXN=off where power has on"),
+        ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
+        ("wiredtiger", "checkpoint_sync", "false", "checkpoint_sync=false where power has true"),
+        ("postgres", "fsync", "off", "fsync=off where power has on"),
+        (
+            "mariadb",
+            "innodb_flush_log_at_trx_commit",
+            "0",
+            "innodb_flush_log_at_trx_commit=0 where power has 1 or 3",
+        ),
+        ("valkey", "appendfsync", "everysec", "appendfsync=everysec where power has always"),
+    ];
+    for (id, name, value, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
+        assert_eq!(found(&settings, OWN_DURABILITY), Some(says), "{id}");
+    }
+}
+
+#[test]
+fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
+    let cases = [
+        ("sqlite", Durability::Process, &[("journal_mode", "DELETE"), ("synchronous", "FULL")][..]),
+        ("sqlite", Durability::Power, &[("journal_mode", "PERSIST"), ("synchronous", "EXTRA")]),
+        ("lmdb", Durability::Process, &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "OFF")]),
+        ("firebird", Durability::Process, &[("forced_writes", "ON")]),
+        ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
+        ("valkey", Durability::Process, &[("appendfsync", "always")]),
+    ];
+    for (id, tier, given) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        assert_eq!(found(&opened(id, tier, given).unwrap(), OWN_DURABILITY), None, "{id} {tier}");
+    }
+    if here("sqlite") {
+        // After a commit in the mode DELETE the folder is not synced.
+        let given = [("journal_mode", "DELETE"), ("synchronous", "NORMAL")];
+        let settings = opened("sqlite", Durability::Power, &given).unwrap();
+        let own = "journal_mode=delete where power has wal or truncate or persist; synchronous=1 \
+                   where power has 2 or 3";
+        assert_eq!(found(&settings, OWN_DURABILITY), Some(own));
+    }
+}
+
+#[test]
+fn berkeley_db_without_transactions_is_the_tier_none_and_says_so_in_others() {
+    if !here("berkeleydb") {
+        return;
+    }
+    let off = [("DB_INIT_TXN", "OFF")];
+    let own = |tier| opened("berkeleydb", tier, &off).unwrap();
+    let none = own(Durability::None);
+    assert_eq!(none, opened("berkeleydb", Durability::None, &[]).unwrap());
+    assert_eq!(found(&none, OWN_DURABILITY), None);
+    let process = own(Durability::Process);
+    let says = "DB_INIT_TXN=off where process has on";
+    assert_eq!(found(&process, OWN_DURABILITY), Some(says));
+    assert_eq!(found(&process, "DB_INIT_LOG"), Some("off"));
+    let on = opened("berkeleydb", Durability::None, &[("DB_INIT_TXN", "ON")]).unwrap();
+    assert_eq!((found(&on, "DB_INIT_LOG"), found(&on, OWN_DURABILITY)), (Some("on"), None));
+
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut options = OpenOptions::new(folder.path(), Durability::Process, 32 << 20);
+    options.settings.push(("DB_INIT_TXN".to_owned(), "OFF".to_owned()));
+    let mut store = registry::find("berkeleydb").unwrap().open(&options).unwrap().store;
+    let refused = store.lifecycle().crash_on_close().unwrap_err();
+    assert!(refused.is_unsupported() && refused.to_string().contains("without transactions"));
+    let refused = store.lifecycle().open_client().err().unwrap();
+    assert!(refused.is_unsupported() && refused.to_string().contains("one client"), "{refused}");
+    store.close().unwrap();
+}
+
+#[test]
+fn each_can_have_its_own_defaults_in_every_tier() {
+    let mut with = Vec::new();
+    for engine in ENGINES.iter().filter(|engine| is_here(**engine)) {
+        let (id, settings) = (engine.info().id, engine.settings());
+        let defaults: Vec<_> = settings.defaults().collect();
+        if defaults.is_empty() {
+            continue;
+        }
+        with.push(id);
+        assert_eq!(settings.check(defaults.iter().copied()), Ok(()), "{id}");
+        for tier in Durability::ALL {
+            if let Tier::Offered { .. } = engine.tier(tier) {
+                let opened = opened(id, tier, &defaults);
+                assert!(opened.is_ok(), "{id} {tier}: {:?}", opened.err());
+            }
+        }
+    }
+    println!("with defaults: {}", with.join(", "));
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_nearest_or_in_the_engines_words() {
+    if here("sqlite") {
+        let settings = registry::find("sqlite").unwrap().settings();
+        let error = settings.check([("jornal_mode", "WAL")]).unwrap_err();
+        assert!(error.contains("did you mean 'journal_mode'?"), "{error}");
+        // ROLLBACK would be undefined.
+        let error = settings.check([("journal_mode", "OFF")]).unwrap_err();
+        assert!(error.contains("unknown value 'OFF'"), "{error}");
+    }
+    for (id, name, says) in [
+        ("duckdb", "treads", "threads"),
+        ("postgres", "work_men", "unrecognized configuration parameter"),
+        ("mariadb", "sort_bufer_size", "unknown variable"),
+        ("valkey", "maxmemory-polici", "maxmemory-polici"),
+        ("rocksdb", "max_background_job", "max_background_job"),
+    ] {
+        if here(id) {
+            let engine = registry::find(id).unwrap();
+            assert_eq!(engine.settings().check([(name, "1")]), Ok(()), "{id} is asked itself");
+            let error = opened(id, Durability::Power, &[(name, "1")]).unwrap_err().to_string();
+            assert!(error.contains(says), "{id}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_to_an_engine_is_read_back_as_its_own() {
+    let cases = [
+        ("duckdb", "preserve_insertion_order", "true"),
+        ("duckdb", "default_block_size", "262144"),
+        ("rocksdb", "write_buffer_size", "67108864"),
+        ("rocksdb", "max_bytes_for_level_base", "268435456"),
+        ("rocksdb", "target_file_size_base", "67108864"),
+        ("rocksdb", "bytes_per_sync", "0"),
+        ("rocksdb", "block_size", "4096"),
+        ("rocksdb", "filter_policy", "nullptr"),
+        ("wiredtiger", "cache_size", "100MB"),
+        ("wiredtiger", "checkpoint_sync", "true"),
+        ("wiredtiger", "leaf_page_max", "32768 (as set)"),
+        ("mongodb", "writeConcern", "default (as set)"),
+        ("mongodb", "journal before acknowledgement", "false"),
+    ];
+    for (id, name, value) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = registry::find(id).unwrap().settings();
+        let defaults: Vec<_> = settings.defaults().collect();
+        let theirs = opened(id, Durability::Process, &defaults).unwrap();
+        assert_eq!(found(&theirs, name), Some(value), "{id} {name}: {theirs:?}");
+        let ours = opened(id, Durability::Process, &[]).unwrap();
+        assert_ne!(found(&ours, name), Some(value), "{id} {name} is set anyway");
+    }
+    if here("duckdb") {
+        // Four fifths of the machine's memory, in words.
+        let left = [("memory_limit", "default")];
+        let [theirs, ours] = [&left[..], &[]].map(|given| {
+            let settings = opened("duckdb", Durability::Process, given).unwrap();
+            found(&settings, "memory_limit").unwrap().to_owned()
+        });
+        assert!(theirs != ours && theirs.contains("GiB"), "{theirs}, ours {ours}");
+    }
+}
+
+#[test]
+fn defaults_that_keep_less_than_a_tier_say_so() {
+    let cases = [
+        ("wiredtiger", Durability::Process, "transaction_sync="),
+        ("wiredtiger", Durability::Power, "transaction_sync="),
+        ("mongodb", Durability::Process, "journal before acknowledgement=false"),
+        ("mongodb", Durability::Power, "writeConcern=default"),
+    ];
+    for (id, tier, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = registry::find(id).unwrap().settings();
+        let defaults: Vec<_> = settings.defaults().collect();
+        let own = opened(id, tier, &defaults).unwrap();
+        let own_durability = found(&own, OWN_DURABILITY);
+        assert!(own_durability.is_some_and(|own| own.contains(says)), "{id} {tier}: {own:?}");
+        let none = opened(id, Durability::None, &defaults).unwrap();
+        assert_eq!(found(&none, OWN_DURABILITY), None, "{id}: nothing is promised");
+    }
+}

@@ -1,0 +1,93 @@
+//! Several clients at once: each question sees what was acknowledged before it, whoever committed it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::common::{as_store, close, key, open, options, pairs, rows, value};
+use embermark_contract::kv::{KvStore, Table, TableDef};
+use embermark_contract::{ClientOpener, Lifecycle, Result, Scope, Store};
+
+const WRITERS: u16 = 3;
+const BATCHES: u32 = 60;
+
+fn of(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
+    let Store::Kv(mut store) = opener.open().unwrap() else { panic!("no key-value store") };
+    let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
+    let table = store.table(&def).unwrap();
+    (store, table)
+}
+
+/// Writes batches of ten rows, the amount of each being its number, and says how many there are.
+fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {
+    let (mut store, table) = of(opener);
+    for batch in 0..BATCHES {
+        store.within(Scope::Batch, |operations| {
+            (0..10).try_for_each(|row| {
+                operations.put(table, &key(group, batch * 10 + row), &value(1, "w"))
+            })
+        })?;
+        written.fetch_add(10, Ordering::SeqCst);
+    }
+    Store::Kv(store).close()
+}
+
+/// Counts by SQL until everything is there: never fewer than were acknowledged, never part of a batch.
+fn ask(opener: ClientOpener, written: &AtomicU64) -> Result<()> {
+    let (mut store, _) = of(opener);
+    let mut number = None;
+    let mut count = None;
+    loop {
+        let before = written.load(Ordering::SeqCst);
+        let (sql, now) = store.mirror().unwrap().sql()?;
+        if number != Some(now) {
+            count = Some(sql.prepare("SELECT COUNT(*) FROM things")?);
+            number = Some(now);
+        }
+        let mut found = 0;
+        sql.query(count.unwrap(), &[], &mut |row| {
+            found = row.int(0)?.unwrap() as u64;
+            Ok(())
+        })?;
+        assert!(found >= before, "{found} rows seen, {before} were acknowledged before");
+        assert_eq!(found % 10, 0, "part of a batch");
+        if found == u64::from(WRITERS) * u64::from(BATCHES) * 10 {
+            return Store::Kv(store).close();
+        }
+    }
+}
+
+fn see_everything(refresh_every: Option<Duration>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path());
+    options.refresh_every = refresh_every;
+    options.write_after = 100;
+    let (mut hybrid, table) = open(folder.path(), options);
+    let written = AtomicU64::new(0);
+    let mut openers: Vec<_> = (0..WRITERS + 2).map(|_| hybrid.open_client().unwrap()).collect();
+    std::thread::scope(|threads| {
+        for group in 0..WRITERS {
+            let (opener, written) = (openers.pop().unwrap(), &written);
+            threads.spawn(move || write(opener, group, written).unwrap());
+        }
+        for opener in openers {
+            let written = &written;
+            threads.spawn(move || ask(opener, written).unwrap());
+        }
+    });
+    assert_eq!(rows(&mut hybrid), pairs(&mut hybrid, table));
+    // Alone again, and maintained.
+    hybrid.maintain().unwrap();
+    as_store(&mut hybrid).clear(table).unwrap();
+    assert_eq!(rows(&mut hybrid).len(), 0);
+    close(hybrid);
+}
+
+#[test]
+fn questions_see_what_was_acknowledged() {
+    see_everything(None);
+}
+
+#[test]
+fn they_do_with_a_refresh_in_the_background() {
+    see_everything(Some(Duration::from_millis(1)));
+}

@@ -1,0 +1,218 @@
+//! Whatever is done to a hybrid that is archived from, its pairs and its rows are those of a model.
+
+use std::collections::BTreeSet;
+
+use crate::common::{Rows, close, key, open_over, options, pairs, rows, value};
+use embermark_contract::EngineError;
+use embermark_contract::kv::{KvStore, Pairs, Table};
+use embermark_hybrid::{Archive, Hybrid};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+type Key = (u16, u32);
+
+/// Pairs of one group, in order.
+struct Listed(std::vec::IntoIter<u32>, (Vec<u8>, Vec<u8>));
+
+impl Pairs for Listed {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.1 = (key(1, self.0.next()?), value(1, "bulk"));
+        Some((&self.1.0, &self.1.1))
+    }
+}
+
+#[derive(Clone, Default)]
+struct Chunk {
+    /// Those that are valid.
+    rows: Rows,
+    highest: u32,
+}
+
+#[derive(Clone, Default)]
+struct Model {
+    pairs: Rows,
+    /// Keys of pairs whose rows are in no chunk.
+    hot: BTreeSet<Key>,
+    chunks: Vec<Chunk>,
+    is_dated: bool,
+}
+
+impl Model {
+    fn put(&mut self, key: Key, row: (i64, String)) {
+        self.delete(key);
+        self.pairs.insert(key, row);
+        self.hot.insert(key);
+    }
+
+    fn delete(&mut self, key: Key) -> bool {
+        self.chunks.iter_mut().for_each(|chunk| drop(chunk.rows.remove(&key)));
+        self.hot.remove(&key);
+        self.pairs.remove(&key).is_some()
+    }
+
+    fn archive(&mut self, what: &Archive<'_>) -> u64 {
+        self.is_dated = true;
+        let past: Vec<_> =
+            self.hot.iter().copied().filter(|key| i64::from(key.1) < what.before).collect();
+        for part in past.chunks(what.most) {
+            let mut chunk = Chunk::default();
+            for key in part {
+                chunk.highest = chunk.highest.max(key.1);
+                chunk.rows.insert(*key, self.pairs[key].clone());
+                self.hot.remove(key);
+                if what.leaves {
+                    self.pairs.remove(key);
+                }
+            }
+            self.chunks.push(chunk);
+        }
+        past.len() as u64
+    }
+
+    fn expire(&mut self, before: u32) -> (u64, u64) {
+        let (pairs, chunks) = (self.pairs.len(), self.chunks.len());
+        self.pairs.retain(|key, _| key.1 >= before);
+        self.hot.retain(|key| key.1 >= before);
+        self.chunks.retain(|chunk| chunk.highest >= before);
+        ((pairs - self.pairs.len()) as u64, (chunks - self.chunks.len()) as u64)
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows: Rows = self.hot.iter().map(|key| (*key, self.pairs[key].clone())).collect();
+        for (key, row) in self.chunks.iter().flat_map(|chunk| &chunk.rows) {
+            assert_eq!(rows.insert(*key, row.clone()), None, "{key:?}");
+        }
+        rows
+    }
+}
+
+fn some_row(random: &mut Xoshiro256PlusPlus) -> (Key, (i64, String)) {
+    let key = (random.random_range(0..4_u16), random.random_range(0..40_u32));
+    (key, (random.random_range(-3..3_i64), format!("w{}", random.random_range(0..1000))))
+}
+
+/// One thing done to both.
+fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshiro256PlusPlus) {
+    let (known, row) = some_row(random);
+    let bytes = key(known.0, known.1);
+    match random.random_range(0..24) {
+        0..7 => {
+            hybrid.put(table, &bytes, &value(row.0, &row.1)).unwrap();
+            model.put(known, row);
+        }
+        7..10 => assert_eq!(hybrid.delete(table, &bytes).unwrap(), model.delete(known)),
+        10 => {
+            let set = &mut |value: &mut [u8]| value[..8].copy_from_slice(&7_i64.to_le_bytes());
+            let changed = hybrid.change(|batch| batch.modify(table, &bytes, set)).unwrap();
+            assert_eq!(changed, model.pairs.contains_key(&known));
+            if let Some((_, word)) = model.pairs.get(&known).cloned() {
+                model.put(known, (7, word));
+            }
+        }
+        11..14 => {
+            let mut after = model.clone();
+            let undone = random.random_bool(0.3);
+            let done = hybrid.change(|batch| {
+                for _ in 0..random.random_range(1..30) {
+                    let (known, row) = some_row(random);
+                    let bytes = key(known.0, known.1);
+                    if random.random_bool(0.3) {
+                        assert_eq!(batch.delete(table, &bytes)?, after.delete(known));
+                    } else {
+                        batch.put(table, &bytes, &value(row.0, &row.1))?;
+                        after.put(known, row);
+                    }
+                }
+                if undone { Err(EngineError::impossible("undone")) } else { Ok(()) }
+            });
+            assert_eq!(done.is_err(), undone);
+            if !undone {
+                *model = after;
+            }
+        }
+        14 => {
+            if !model.pairs.is_empty() && random.random_bool(0.4) {
+                hybrid.clear(table).unwrap();
+                *model = Model { is_dated: model.is_dated, ..Model::default() };
+            }
+            if model.pairs.is_empty() {
+                let places: Vec<_> = (0..random.random_range(0..40)).collect();
+                let loaded =
+                    hybrid.bulk(table, &mut Listed(places.clone().into_iter(), Default::default()));
+                assert_eq!(loaded.unwrap(), places.len() as u64);
+                places.iter().for_each(|place| model.put((1, *place), (1, "bulk".to_owned())));
+            }
+        }
+        15 | 16 => {
+            let what = Archive {
+                time: "place",
+                before: random.random_range(0..35),
+                leaves: random.random_bool(0.5),
+                most: random.random_range(1..40),
+            };
+            let (chunks, rows) = (model.chunks.len(), model.archive(&what));
+            let done = hybrid.archive(table, &what).unwrap();
+            assert_eq!((done.rows, done.chunks), (rows, (model.chunks.len() - chunks) as u64));
+        }
+        17 if model.is_dated => {
+            let before = random.random_range(0..25);
+            let (pairs, chunks) = model.expire(before);
+            let done = hybrid.expire(table, before.into()).unwrap();
+            assert_eq!((done.pairs, done.chunks), (pairs, chunks));
+        }
+        18 => hybrid.refresh().unwrap(),
+        19 => assert_eq!(pairs(hybrid, table), model.pairs),
+        20..22 => assert_eq!(rows(hybrid), model.rows()),
+        _ => assert_eq!(
+            hybrid.get(table, &bytes).unwrap().is_some(),
+            model.pairs.contains_key(&known)
+        ),
+    }
+}
+
+fn follows(engine: &str, seed: u64, background: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut model = Model::default();
+    let mut options = options(folder.path());
+    options.write_after = 20;
+    options.log_limit = if seed.is_multiple_of(2) { 1 << 20 } else { 500 };
+    if background {
+        options.refresh_every = Some(std::time::Duration::from_millis(1));
+    }
+    for _ in 0..5 {
+        let (mut hybrid, table) = open_over(engine, folder.path(), options.clone());
+        for _ in 0..100 {
+            step(&mut hybrid, table, &mut model, &mut random);
+        }
+        if random.random_bool(0.5) {
+            assert_eq!(rows(&mut hybrid), model.rows());
+        }
+        assert_eq!(pairs(&mut hybrid, table), model.pairs);
+        close(hybrid);
+        let files = std::fs::read_dir(folder.path().join("mirror-cold")).map_or(0, Iterator::count);
+        assert_eq!(files, model.chunks.len());
+        if random.random_bool(0.3) {
+            std::fs::remove_dir_all(folder.path().join("mirror")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn rows_and_pairs_are_those_of_a_model() {
+    for seed in 0..5 {
+        follows("lmdb", seed, false);
+    }
+}
+
+#[test]
+fn they_are_with_a_refresh_in_the_background() {
+    for seed in 10..12 {
+        follows("lmdb", seed, true);
+    }
+}
+
+#[test]
+fn they_are_over_berkeley_db() {
+    follows("berkeleydb", 20, false);
+}

@@ -1,0 +1,13 @@
+//! The hybrid store: its model, its clients, and kills.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod clients;
+mod cold;
+mod cold_clients;
+mod cold_kill;
+mod cold_model;
+mod common;
+mod kill;
+mod model;
+mod unfit;

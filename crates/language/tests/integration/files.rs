@@ -1,0 +1,88 @@
+//! The files that come with the program and those of its documentation are right.
+
+use embermark_language::{BUILT_IN, Definition, KeysOf, Pace, Set, Span, Work, parse};
+use embermark_model::table::{MakeKind, RowsFrom};
+
+const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
+
+fn read(file: &str, text: &str) -> Definition {
+    parse(file, text, &ENGINES).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+fn built_in(name: &str) -> Definition {
+    let (_, text) = BUILT_IN.iter().find(|(file, _)| *file == name).expect("a name");
+    read(name, text)
+}
+
+#[test]
+fn every_built_in_file_is_right_and_has_its_own_name() {
+    for (name, text) in BUILT_IN {
+        assert_eq!(read("another.toml", text).name, *name);
+    }
+}
+
+#[test]
+fn every_example_of_the_documentation_is_right() {
+    let page = include_str!("../../../../docs/workload-files.md");
+    let examples: Vec<_> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(examples.len(), 3);
+    for example in examples {
+        assert!(read("example.toml", example).phases.len() > 4);
+    }
+}
+
+/// The shares of the mix of a file, by the names of their phases.
+fn shares(file: &Definition) -> Vec<(&str, f64)> {
+    let Work::Mix(mix) = &file.phases.last().expect("a phase").work else {
+        panic!("no mix: {file:#?}")
+    };
+    assert_eq!((mix.clients, mix.lasts, mix.ops), (1, None, 100_000));
+    let share = |pace| match pace {
+        Pace::Share(share) => share,
+        Pace::Rate(_) => panic!("a rate"),
+    };
+    mix.parts.iter().map(|part| (&*file.phases[part.phase].name, share(part.pace))).collect()
+}
+
+#[test]
+fn ycsb_is_as_published() {
+    for (name, parts) in [
+        ("ycsb-a", vec![("read", 0.5), ("update", 0.5)]),
+        ("ycsb-b", vec![("read", 0.95), ("update", 0.05)]),
+        ("ycsb-d", vec![("read", 0.95), ("insert", 0.05)]),
+        ("ycsb-e", vec![("scan", 0.95), ("insert", 0.05)]),
+        ("ycsb-f", vec![("read", 0.5), ("read-modify-write", 0.5)]),
+    ] {
+        assert_eq!(shares(&built_in(name)), parts, "{name}");
+    }
+    let zipfian = KeysOf::Zipfian { skew: 0.99 };
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let file = built_in(&format!("ycsb-{name}"));
+        let [table] = &file.tables[..] else { panic!("{:#?}", file.tables) };
+        assert_eq!(
+            (&table.rows, &table.key[..], table.columns.len()),
+            (&RowsFrom::Made(100_000), &[0][..], 11)
+        );
+        let made: Vec<_> =
+            table.columns.iter().map(|column| &column.make.as_ref().unwrap().kind).collect();
+        assert_eq!(made[0], &MakeKind::Hashed { prefix: "user".to_owned() });
+        assert!(made[1..].iter().all(|kind| **kind == MakeKind::Random { from: 100, to: 100 }));
+        for phase in &file.phases {
+            let (keys, set) = match &phase.work {
+                Work::Get { keys, .. } => (keys, None),
+                Work::Update { keys, set, .. } | Work::ReadModifyWrite { keys, set, .. } => {
+                    (keys, Some(set))
+                }
+                Work::Range(range) => {
+                    assert_eq!(range.span, Span::Rows { from: 1, to: 100 });
+                    (&range.keys, None)
+                }
+                _ => continue,
+            };
+            let right = if name == "d" { KeysOf::Newest { skew: 0.99 } } else { zipfian };
+            assert_eq!((keys.of, keys.absent), (right, 0.0), "{name}");
+            assert!(set.is_none_or(|set| *set == Set::OneOf((1..=10).collect())), "{name}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Workload files: defaults, mistakes and proposals.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod defaults;
+mod files;
+mod mistakes;
+mod propose;

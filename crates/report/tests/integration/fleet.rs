@@ -1,0 +1,141 @@
+//! Many devices: that the page's own tests are given what the program writes, and the tables of all runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use embermark_model::result::ResultFile;
+use embermark_report::fleet::Fleet;
+use embermark_report::{Format, OfDevice, Options, csv_of, html, load, parquet_of, render};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+const FIXTURE: &str = "tests/fixtures/schema-1.json";
+/// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+const PAGE_FIXTURE: &str = "page/tests/fixtures/fleet.json";
+
+/// The result as of another board, on which everything takes so many times as long.
+fn on(board: &str, times: f64) -> ResultFile {
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    file.manifest.run_id = format!("{} {board} {times}", file.manifest.run_id);
+    file.manifest.machine.board = Some(board.to_owned());
+    let trials = file.cells.iter_mut().flat_map(|cell| &mut cell.trials);
+    for run in trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs) {
+        run.elapsed_ns = (run.elapsed_ns as f64 * times) as u64;
+    }
+    file
+}
+
+fn fleet() -> Fleet {
+    let mut fleet = Fleet::default();
+    for (name, board, times) in [
+        ("roof", "Raspberry Pi 4 Model B", 3.0),
+        ("kitchen", "Raspberry Pi 4 Model B", 3.6),
+        ("lab", "Raspberry Pi 5 Model B", 1.0),
+    ] {
+        fleet.add(name, &on(board, times));
+    }
+    // On one device the order is another: the fastest engine of its first line takes ten times as long.
+    let mut odd = on("Raspberry Pi 5 Model B", 1.2);
+    let first = fleet.boxes.iter().find(|one| one.best).unwrap();
+    let engine = &fleet.engines[first.engine].id;
+    let cells = odd.cells.iter_mut().filter(|cell| cell.id.engine == *engine);
+    for run in cells
+        .flat_map(|cell| &mut cell.trials)
+        .flat_map(|trial| &mut trial.phases)
+        .flat_map(|phase| &mut phase.runs)
+    {
+        run.elapsed_ns *= 10;
+    }
+    fleet.add("garage", &odd);
+    fleet.lacks("cellar", "not reached: Connection refused");
+    fleet
+}
+
+#[test]
+fn the_pages_fixture_is_what_the_program_writes() {
+    let text = serde_json::to_string_pretty(&html::fleet_data(fleet())).unwrap() + "\n";
+    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
+        fs::write(PAGE_FIXTURE, &text).unwrap();
+    }
+    let kept = fs::read_to_string(PAGE_FIXTURE).unwrap();
+    assert!(kept == text, "run it with EMBERMARK_WRITE_FIXTURES=1, and look at the difference");
+}
+
+#[test]
+fn times_are_of_the_device_and_ratios_of_its_own_best() {
+    let fleet = fleet();
+    let of = |device: &str, engine: usize, line: usize| {
+        let device = fleet.devices.iter().position(|one| one.name == device).unwrap();
+        let is = |one: &&embermark_report::fleet::Box| {
+            (one.device, one.engine, one.line) == (device, engine, line)
+        };
+        fleet.boxes.iter().find(is).unwrap()
+    };
+    let best = fleet.boxes.iter().find(|one| one.device == 2 && one.best && one.whole).unwrap();
+    let (lab, roof) = (of("lab", best.engine, best.line), of("roof", best.engine, best.line));
+    let slower = roof.ns.unwrap() / lab.ns.unwrap();
+    assert!((slower - 3.0).abs() < 0.01, "{slower}");
+    assert!((roof.ratio.unwrap() - lab.ratio.unwrap()).abs() < 0.01, "{roof:?} {lab:?}");
+}
+
+/// Results in files, each with a device's name.
+fn files(folder: &Path) -> Vec<OfDevice> {
+    let write = |device: &str, file: &ResultFile| {
+        let path: PathBuf = folder.join(device).with_extension("json");
+        fs::write(&path, serde_json::to_vec(file).unwrap()).unwrap();
+        OfDevice { device: device.to_owned(), path }
+    };
+    vec![write("roof", &on("Pi 4", 2.0)), write("lab", &on("Pi 5", 1.0))]
+}
+
+#[test]
+fn the_runs_of_all_are_those_of_each_under_one_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = files(folder.path());
+    let mut csv = Vec::new();
+    csv_of(&all, load, Default::default(), &mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let place = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let (device, board) = (place("device"), place("board"));
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut of_each = 0;
+    for one in &all {
+        let options = Options { path: Some(&one.path), ..Options::default() };
+        let alone = render(&load(&one.path).unwrap(), Format::Csv, &options).unwrap();
+        let alone: Vec<csv::StringRecord> =
+            csv::Reader::from_reader(alone.as_bytes()).records().map(Result::unwrap).collect();
+        let own: Vec<&csv::StringRecord> =
+            rows.iter().filter(|row| row[device] == one.device).collect();
+        assert!(own.iter().zip(&alone).all(|(a, b)| *a == b) && own.len() == alone.len());
+        of_each += alone.len();
+    }
+    assert_eq!(rows.len(), of_each);
+    assert!(
+        rows.iter().any(|row| &row[board] == "Pi 4")
+            && rows.iter().any(|row| &row[board] == "Pi 5")
+    );
+
+    let out = tempfile::tempfile().unwrap();
+    parquet_of(&all, load, Default::default(), out.try_clone().unwrap()).unwrap();
+    let reader = SerializedFileReader::new(out).unwrap();
+    assert_eq!(reader.num_row_groups(), 1, "those of several results in a group");
+    let runs = |path: &Path| {
+        let file = load(path).unwrap();
+        let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+        trials.flat_map(|trial| &trial.phases).map(|phase| phase.runs.len()).sum::<usize>()
+    };
+    let expected: usize = all.iter().map(|one| runs(&one.path)).sum();
+    assert_eq!(reader.get_row_iter(None).unwrap().count(), expected);
+}
+
+#[test]
+fn a_result_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = files(folder.path());
+    fs::write(&all[1].path, "{}").unwrap();
+    let failed = csv_of(&all, load, Default::default(), Vec::new()).unwrap_err().to_string();
+    assert!(failed.contains("lab.json"), "{failed}");
+    all.pop();
+    csv_of(&all, load, Default::default(), Vec::new()).unwrap();
+}

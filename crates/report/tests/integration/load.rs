@@ -1,0 +1,93 @@
+//! What a result file may be, and what is said of one that is not.
+
+use std::path::{Path, PathBuf};
+
+use embermark_model::Status;
+use embermark_model::result::SCHEMA;
+use embermark_report::{ReportError, load};
+
+const FIXTURE: &str = "tests/fixtures/schema-1.json";
+
+fn load_text(text: &str) -> Result<embermark_model::result::ResultFile, ReportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("result.json");
+    std::fs::write(&path, text).unwrap();
+    load(&path)
+}
+
+fn fixture() -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(FIXTURE).unwrap()).unwrap()
+}
+
+#[test]
+fn a_result_of_schema_1_still_loads_with_every_status_in_it() {
+    let file = load(Path::new(FIXTURE)).unwrap();
+    assert_eq!((file.schema, file.cells.len()), (SCHEMA, 28));
+    let statuses: std::collections::BTreeSet<Status> = file
+        .cells
+        .iter()
+        .flat_map(|cell| {
+            let trials = cell.trials.iter();
+            [cell.status].into_iter().chain(trials.flat_map(|t| t.phases.iter().map(|p| p.status)))
+        })
+        .collect();
+    assert_eq!(statuses.len(), 7, "{statuses:?}");
+}
+
+#[test]
+fn unknown_fields_are_ignored_and_absent_optional_ones_have_defaults() {
+    let mut value = fixture();
+    value["of_the_future"] = serde_json::json!({"a": [1]});
+    value["cells"][0]["of_the_future"] = serde_json::json!(1);
+    let manifest = value["manifest"].as_object_mut().unwrap();
+    manifest.retain(|name, _| name != "floor" && name != "warnings" && name != "finished");
+    let file = load_text(&value.to_string()).unwrap();
+    assert!(file.manifest.floor.is_none() && file.manifest.warnings.is_empty());
+}
+
+#[test]
+fn a_missing_file_is_answered_with_how_to_make_one() {
+    let error = load(Path::new("no/such/result.json")).unwrap_err();
+    assert!(matches!(error, ReportError::Missing(_)));
+    assert!(error.to_string().contains("no/such/result.json"));
+    assert!(error.to_string().contains("embermark run"));
+    assert!(matches!(load(Path::new("tests")).unwrap_err(), ReportError::Unreadable { .. }));
+}
+
+#[test]
+fn a_file_cut_anywhere_is_called_truncated() {
+    let text = std::fs::read_to_string(FIXTURE).unwrap();
+    for length in [0, 1, 20, 500, text.len() / 2, text.len() - 3] {
+        let error = load_text(&text[..length]).unwrap_err();
+        assert!(matches!(error, ReportError::Truncated(_)), "{length}: {error}");
+        assert!(error.to_string().contains("--resume"));
+    }
+}
+
+#[test]
+fn what_is_not_json_or_not_a_result_is_told_apart() {
+    let error = load_text("run_id,workload\n1,sensors\n").unwrap_err();
+    assert!(matches!(error, ReportError::NotJson { .. }), "{error}");
+    for text in ["3", "\"text\"", "{}", "{\"schema\": \"1\"}", "{\"schema\": 1, \"cells\": []}"] {
+        let error = load_text(text).unwrap_err();
+        assert!(matches!(error, ReportError::NotAResult { .. }), "{text}: {error}");
+    }
+    let error = load_text("{\"schema\": 1, \"manifest\": {}, \"cells\": []}").unwrap_err();
+    assert!(matches!(error, ReportError::Malformed { .. }), "{error}");
+    assert!(error.to_string().contains("run_id"), "{error}");
+}
+
+#[test]
+fn a_newer_schema_says_upgrade_even_when_the_rest_has_changed() {
+    let error = load_text("{\"schema\": 4, \"everything\": \"else\"}").unwrap_err();
+    assert!(matches!(error, ReportError::TooNew(_, 4)));
+    assert!(error.to_string().contains("upgrade embermark"), "{error}");
+}
+
+#[test]
+fn a_journal_is_recognized_and_sent_to_resume() {
+    let error =
+        load_text("{\"embermark_journal\": 1, \"plan\": {}}\n{\"trial\": {}}\n").unwrap_err();
+    assert!(matches!(error, ReportError::Journal(_)));
+    assert!(error.to_string().contains("--resume"));
+}

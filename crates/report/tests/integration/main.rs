@@ -1,0 +1,27 @@
+//! What is made of results: tables, the page, exports, comparisons and advice.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod as_published;
+mod checked;
+mod compare;
+mod counted;
+mod coverage;
+mod durability;
+mod energy;
+mod everything;
+mod explained;
+mod explaining;
+mod export;
+mod fleet;
+mod html;
+mod intervals;
+mod load;
+mod lossy;
+mod metered;
+mod older;
+mod overview;
+mod parquet;
+mod reproduction;
+mod sharing;
+mod table;

@@ -1,0 +1,70 @@
+//! The one screen of the golden result.
+
+use std::path::Path;
+
+use embermark_model::result::ResultFile;
+use embermark_report::{Files, Options, load, overview, text};
+use textwrap::core::display_width;
+
+const FIXTURE: &str = "tests/fixtures/schema-1.json";
+
+fn screen(width: usize, colour: bool) -> String {
+    let file = load(Path::new(FIXTURE)).unwrap();
+    let path = Some(Path::new("out/result.json"));
+    let files = Files {
+        page: Some(Path::new("out/report.html")),
+        tables: Some(Path::new("out/tables.txt")),
+    };
+    overview(&file, &Options { width, colour, path, ..Options::default() }, &files)
+}
+
+/// `EMBERMARK_WRITE_FIXTURES=1` writes it anew: then read it.
+fn is_known(width: usize) {
+    let path = format!("tests/fixtures/overview-{width}.txt");
+    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
+        std::fs::write(&path, screen(width, false)).unwrap();
+    }
+    assert_eq!(screen(width, false), std::fs::read_to_string(&path).unwrap());
+}
+
+#[test]
+fn the_screen_at_120_columns_is_the_one_known_to_be_good() {
+    is_known(120);
+}
+
+#[test]
+fn the_screen_at_80_columns_is_the_one_known_to_be_good() {
+    is_known(80);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_all_fits_on_a_screen() {
+    // Below 80 columns the commands at its end stay whole, to be copied.
+    for width in [80, 100, 120, 200] {
+        let shown = screen(width, false);
+        for line in shown.lines() {
+            assert!(display_width(line) <= width, "{} > {width}: {line}", display_width(line));
+            assert_eq!(line.trim_end(), line, "blanks at the end");
+        }
+        assert!(shown.lines().count() <= 40, "{} lines at {width}", shown.lines().count());
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let (plain, coloured) = (screen(80, false), screen(80, true));
+    assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
+    let squeezed = |shown: &str| shown.lines().map(text::plain).collect::<Vec<String>>();
+    assert_eq!(squeezed(&coloured), squeezed(&plain));
+}
+
+#[test]
+fn what_may_not_be_published_says_so_on_the_face_of_the_screen() {
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    file.cells.iter_mut().for_each(|cell| cell.unpublishable = cell.id.engine == "lmdb");
+    let shown = |file: &ResultFile| overview(file, &Options::default(), &Files::default());
+    assert!(shown(&file).starts_with("NOT TO BE PUBLISHED: "), "{}", shown(&file));
+    let allowed = shown(&file.publishable());
+    assert!(!allowed.contains("NOT TO BE PUBLISHED"), "{allowed}");
+    assert!(!allowed.lines().any(|line| line.starts_with("lmdb")), "{allowed}");
+}

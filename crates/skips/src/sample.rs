@@ -1,0 +1,64 @@
+//! Long campaigns: `make test` does a part of each, and `make test-long` the whole.
+
+use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::test;
+
+/// Set by `make test-long`: every campaign is done whole.
+pub const LONG: &str = "EMBERMARK_TEST_LONG";
+
+/// What chooses the part. `scripts/test.sh` sets it to the commit, so that it changes with that; to
+/// repeat a choice, set it to what the test printed.
+pub const SEED: &str = "EMBERMARK_TEST_SEED";
+
+/// The part of a campaign that the test of this thread does: `most` of `all`, in their order, drawn
+/// by [`SEED`] and the test's name, or with [`LONG`] all.
+pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
+    let all: Vec<T> = all.into_iter().collect();
+    if env::var_os(LONG).is_some() || all.len() <= most {
+        return all;
+    }
+    let seed = env::var(SEED).unwrap_or_default();
+    println!("sampled: {most} of {}, by {SEED}={seed}", all.len());
+    let chosen = drawn(&seed, &test(), all.len(), most);
+    all.into_iter().enumerate().filter(|(n, _)| chosen.contains(n)).map(|(_, one)| one).collect()
+}
+
+/// The `most` numbers below `count` with the smallest hashes.
+fn drawn(seed: &str, test: &str, count: usize, most: usize) -> Vec<usize> {
+    let hash = |n: usize| {
+        // With keys that are the same everywhere.
+        let mut hasher = DefaultHasher::new();
+        (seed, test, n).hash(&mut hasher);
+        hasher.finish()
+    };
+    let mut numbers: Vec<usize> = (0..count).collect();
+    numbers.sort_by_key(|n| hash(*n));
+    numbers.truncate(most);
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_the_same_for_a_seed_and_over_many_seeds_every_one_is_drawn() {
+        assert_eq!(drawn("a", "b", 9, 4), drawn("a", "b", 9, 4));
+        let mut seen = [0; 9];
+        for seed in 0..200 {
+            let chosen = drawn(&seed.to_string(), "b", 9, 4);
+            assert_eq!(chosen.len(), 4);
+            chosen.iter().for_each(|n| seen[*n] += 1);
+        }
+        // 89 of 200 are expected of each; a draw has a deviation of 7.
+        assert!(seen.iter().all(|times| (60..=120).contains(times)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_part_keeps_the_order_and_what_is_short_is_whole() {
+        assert_eq!(sampled(["a", "b"], 2), ["a", "b"]);
+        assert!(sampled(0..100, 10).is_sorted());
+    }
+}

@@ -1,0 +1,5 @@
+//! What `scripts/test.sh` says at its end.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod list;

@@ -1,0 +1,507 @@
+//! Workload files on document and series stores, beside one SQL engine and one key-value store: every
+//! answer is right, what an engine cannot say is refused with the reason.
+
+use std::path::Path;
+
+use crate::common::{connecting, options};
+use embermark_engines::{Engine, Tier, registry};
+use embermark_language::{BUILT_IN, parse};
+use embermark_meter::Meter;
+use embermark_model::plan::DataSource;
+use embermark_model::result::Execution;
+use embermark_model::{Durability, Scale};
+use embermark_skips::{is_here, sampled};
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Spec, Workload};
+
+/// What became of a phase.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Native,
+    ClientSide,
+    /// Refused, and why.
+    Refused(String),
+    /// Its answer is wrong, or the engine failed.
+    Wrong(String),
+}
+
+/// The workload of a file whose data are in a folder.
+fn workload(text: &str, folder: &Path) -> &'static dyn Workload {
+    let definition = parse("test.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    Defined::leak(definition, folder.to_owned(), 0.01)
+}
+
+/// Runs every phase of a file twice on an engine; `None` where it is not here.
+fn outcomes(
+    engine: &dyn Engine,
+    workload: &dyn Workload,
+    rows: &Path,
+) -> Option<Vec<(&'static str, Outcome)>> {
+    let (_dir, mut options) = options();
+    if !is_here(engine) {
+        return None;
+    }
+    // Mixes have several, which not every engine takes in its weakest tier.
+    (options.clients, options.durability) = (4, Durability::Process);
+    if matches!(engine.tier(options.durability), Tier::Unsupported { .. }) {
+        options.durability = Durability::Power;
+    }
+    let store = engine.open(&options).unwrap_or_else(|e| panic!("{e}")).store;
+    let spec = Spec::of(rows.to_owned(), "as-written", 7);
+    let mut bench = workload.prepare(&spec).unwrap().open(store, connecting()).unwrap();
+    let phases = bench.phases().to_vec();
+    let mut outcomes = Vec::new();
+    for (place, phase) in phases.iter().enumerate() {
+        let mut outcome = match phase.execution {
+            Execution::ClientSide => Outcome::ClientSide,
+            _ => Outcome::Native,
+        };
+        for _ in 0..2 {
+            let mut meter = Meter::new(None);
+            bench.ready(place).unwrap_or_else(|e| panic!("{}: {e}", phase.name));
+            match bench.run(place, &mut meter) {
+                Err(error) if error.is_unsupported() => {
+                    outcome = Outcome::Refused(error.to_string());
+                }
+                Err(error) => outcome = Outcome::Wrong(error.to_string()),
+                Ok(answer) => {
+                    if let Err(error) = bench.check(place, &answer, meter.measured()) {
+                        outcome = Outcome::Wrong(error.to_string());
+                    }
+                }
+            }
+        }
+        outcomes.push((phase.name, outcome));
+    }
+    bench.finish().unwrap_or_else(|e| panic!("{e}"));
+    Some(outcomes)
+}
+
+/// Engines of every family; the servers among them that this is about.
+const ENGINES: [&str; 6] = ["sqlite", "lmdb", "hybrid", "mongodb", "harperdb", "influxdb"];
+
+/// Runs a file on all of them. Nothing is wrong anywhere, and SQL and key-value refuse nothing; `look`
+/// sees what became of each phase on the others.
+fn everywhere(text: &str, look: impl Fn(&str, &str, &Outcome)) {
+    everywhere_at(text, Scale::Full, look);
+}
+
+/// The same with so many rows.
+fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = workload(text, folder.path());
+    let rows = folder.path().join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(scale, &rows).unwrap();
+    let mut wrong = Vec::new();
+    for id in sampled(ENGINES, 3) {
+        let Some(engine) = registry::ENGINES.iter().find(|engine| engine.info().id == id) else {
+            continue;
+        };
+        let Some(outcomes) = outcomes(*engine, workload, &rows) else { continue };
+        for (phase, outcome) in outcomes {
+            let here = format!("{id}, {phase}: {outcome:?}");
+            eprintln!("{here}");
+            match outcome {
+                Outcome::Wrong(_) => wrong.push(here),
+                // SQL of a file's own is looked at elsewhere.
+                Outcome::Refused(why) if why.contains("SQL") => {}
+                Outcome::Refused(_) if ["sqlite", "lmdb"].contains(&id) => wrong.push(here),
+                outcome => look(id, phase, &outcome),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Sensors of several stations, by a key that is the tags and the time of a series.
+const READINGS: &str = r#"
+name = "readings"
+[table.readings]
+rows = "1200"
+key = ["station", "time"]
+index = [["level"], ["title", "time"]]
+[table.readings.columns]
+station = { type = "u16", make = "cycle", distinct = 20 }
+time = { type = "timestamp", unit = "ms", make = "sequence", from = "1969-12-31", step = "30m", repeat = 20 }
+value = { type = "f64", make = "walk", from = 20, step = 0.5, lowest = -10, highest = 40 }
+level = { type = "i32?", make = "random", from = -5, to = 5, absent = 0.2 }
+title = { type = "text?", make = "choice", values = ["Linz", "linz", "Wörgl", "it's", "a\\b \"c\"", "z"], absent = 0.3 }
+count = { type = "u32", make = "random", from = 0, to = 1000 }
+[phase.insert]
+do = "insert"
+commit = "each"
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.get]
+do = "get"
+ops = 300
+absent = 0.2
+[phase.latest]
+do = "latest"
+by = "station"
+[phase.latest-level]
+do = "latest"
+by = "level"
+[phase.latest-name]
+do = "latest"
+by = "title"
+[phase.last]
+do = "range"
+of = "station"
+last = "5h"
+ops = 50
+[phase.last-all]
+do = "range"
+last = "1h"
+ops = 20
+[phase.span]
+do = "range"
+of = "station"
+span = "90m"
+ops = 50
+[phase.span-level]
+do = "range"
+of = "level"
+span = "90m"
+ops = 50
+[phase.span-name]
+do = "range"
+of = "title"
+span = "90m"
+ops = 50
+[phase.rows]
+do = "range"
+rows = [1, 50]
+ops = 40
+absent = 0.3
+[phase.buckets]
+do = "group"
+by = ["station", "hour(time)"]
+compute = ["count", "avg(value)", "max(level)", "sum(level)", "count(level)"]
+[phase.all]
+do = "group"
+compute = ["count", "count(level)", "sum(level)", "avg(level)", "min(value)", "max(count)"]
+[phase.none]
+do = "group"
+where = [["value", ">", 1000], ["level", "<=", 2]]
+compute = ["count", "count(level)", "sum(level)", "avg(level)", "min(value)"]
+[phase.ordered]
+do = "group"
+where = [["time", ">=", "end - 20h"], ["time", "<", "end - 1h"], ["level", "!=", 3]]
+by = ["station"]
+compute = ["count", "sum(level)"]
+order = ["-sum(level)", "station"]
+limit = 5
+[phase.of-key]
+do = "group"
+where = [["station", "=", 3], ["time", ">", "start + 10h"], ["time", "<=", "start + 20h"]]
+by = ["hour(time)"]
+compute = ["count", "min(value)"]
+[phase.of-station]
+do = "group"
+where = [["station", "=", 7], ["value", ">=", 0.0]]
+compute = ["count", "max(value)", "min(time)"]
+[phase.stations]
+do = "group"
+where = [["station", ">=", 17], ["station", "!=", 18]]
+by = ["station"]
+compute = ["count"]
+[phase.names]
+do = "group"
+where = [["title", "!=", "linz"]]
+by = ["title"]
+compute = ["count", "avg(value)"]
+order = ["title"]
+[phase.named]
+do = "group"
+where = [["title", "=", "it's"]]
+by = ["level"]
+compute = ["count", "sum(count)", "count(title)"]
+[phase.later-names]
+do = "group"
+where = [["title", ">=", "b"]]
+by = ["day(time)", "title"]
+compute = ["count", "max(level)"]
+[phase.update]
+do = "update"
+set = ["value", "count", "title"]
+ops = 200
+[phase.update-absent]
+do = "update"
+set = ["level"]
+ops = 200
+absent = 0.5
+[phase.modify]
+do = "read-modify-write"
+set = ["value"]
+ops = 200
+keys = "zipfian"
+absent = 0.1
+[phase.delete]
+do = "delete"
+ops = 200
+absent = 0.1
+[phase.expire]
+do = "delete"
+older = "10h"
+"#;
+
+#[test]
+fn every_verb_is_right_on_readings_of_stations() {
+    everywhere(READINGS, |id, phase, outcome| {
+        let (native, client) = (*outcome == Outcome::Native, *outcome == Outcome::ClientSide);
+        match (id, phase) {
+            ("mongodb", _) => assert!(native, "{phase}: {outcome:?}"),
+            ("influxdb", "rows") => {
+                let refused =
+                    matches!(outcome, Outcome::Refused(why) if why.contains("order of tags"));
+                assert!(refused, "{outcome:?}");
+            }
+            (
+                "influxdb",
+                "latest-level" | "latest-name" | "ordered" | "of-station" | "stations" | "names"
+                | "named" | "later-names" | "update-absent",
+            ) => assert!(client, "{phase}: {outcome:?}"),
+            ("influxdb", _) => assert!(native, "{phase}: {outcome:?}"),
+            (
+                "harperdb",
+                "latest" | "latest-level" | "latest-name" | "buckets" | "all" | "none" | "of-key"
+                | "of-station" | "names" | "named" | "later-names",
+            ) => assert!(client, "{phase}: {outcome:?}"),
+            ("harperdb", _) => assert!(native, "{phase}: {outcome:?}"),
+            _ => {}
+        }
+    });
+}
+
+/// Rows of an application: a text as key, bytes, what may be absent, an index of two columns.
+const USERS: &str = r#"
+name = "users"
+[table.people]
+rows = "1500"
+key = ["id"]
+index = [["city", "since"], ["since"]]
+[table.people.columns]
+id = { type = "text", make = "hashed", prefix = "user" }
+city = { type = "text", make = "words", distinct = 30, skew = 0.9 }
+since = { type = "timestamp", unit = "s", make = "random", from = "2015-01-01", to = "2023-12-31" }
+photo = { type = "bytes?", make = "random", length = [1, 40], absent = 0.1 }
+active = { type = "bool", make = "choice", values = [true, false] }
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.insert]
+do = "insert"
+commit = "each"
+[phase.get]
+do = "get"
+ops = 300
+keys = "zipfian"
+absent = 0.2
+[phase.scan]
+do = "range"
+rows = [1, 100]
+ops = 50
+keys = "zipfian"
+[phase.newest]
+do = "latest"
+by = "city"
+time = "since"
+[phase.joined]
+do = "range"
+of = "city"
+span = "1000d"
+time = "since"
+ops = 40
+[phase.years]
+do = "group"
+where = [["active", "=", true]]
+by = ["week(since)", "active"]
+compute = ["count", "count(photo)", "count(city)"]
+order = ["-count"]
+[phase.update]
+do = "update"
+set = ["photo", "active"]
+ops = 200
+[phase.modify]
+do = "read-modify-write"
+set = ["city"]
+ops = 200
+[phase.delete]
+do = "delete"
+ops = 300
+[phase.old]
+do = "delete"
+older = "900d"
+time = "since"
+"#;
+
+#[test]
+fn every_verb_is_right_on_users_with_texts_as_keys_and_bytes() {
+    everywhere(USERS, |id, phase, outcome| match id {
+        "influxdb" => {
+            let why = "without a timestamp in its key";
+            let refused = matches!(outcome, Outcome::Refused(words) if words.contains(why));
+            assert!(refused, "{phase}: {outcome:?}");
+        }
+        "mongodb" => assert_eq!(*outcome, Outcome::Native, "{phase}"),
+        "harperdb" => {
+            let refused = matches!(outcome, Outcome::Refused(words) if words.contains("bytes"));
+            assert!(refused, "{phase}: {outcome:?}");
+        }
+        _ => {}
+    });
+}
+
+/// A log whose key is its time alone, beside a table that is none of a series store.
+const LOG: &str = r#"
+name = "log"
+[table.log]
+rows = "120"
+key = ["moment"]
+[table.log.columns]
+moment = { type = "timestamp", unit = "s", make = "sequence", from = "2023-11-14", step = "3s" }
+host = { type = "text?", make = "choice", values = ["a", "b c", "d,e", "é"], absent = 0.2 }
+size = { type = "i64?", make = "random", from = -9, to = 9, absent = 0.3 }
+[table.hosts]
+rows = "4"
+key = ["host"]
+[table.hosts.columns]
+host = { type = "text", make = "hashed", prefix = "host" }
+[phase.load]
+do = "insert"
+table = "log"
+commit = "bulk"
+[phase.hosts]
+do = "insert"
+table = "hosts"
+commit = "each"
+[phase.get]
+do = "get"
+table = "log"
+ops = 50
+absent = 0.5
+[phase.rows]
+do = "range"
+table = "log"
+rows = [1, 9]
+ops = 60
+absent = 0.3
+[phase.span]
+do = "range"
+table = "log"
+span = "1m"
+ops = 30
+[phase.sizes]
+do = "group"
+table = "log"
+by = ["minute(moment)"]
+compute = ["count", "sum(size)"]
+[phase.by-host]
+do = "group"
+table = "log"
+by = ["host"]
+compute = ["count", "max(size)"]
+[phase.newest]
+do = "latest"
+table = "log"
+by = "host"
+[phase.expire]
+do = "delete"
+table = "log"
+older = "2m"
+"#;
+
+#[test]
+fn a_key_that_is_a_time_and_rows_of_nothing_else_are_right() {
+    everywhere(LOG, |id, phase, outcome| match (id, phase) {
+        ("influxdb", "hosts") => assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}"),
+        ("influxdb", "by-host" | "newest") => assert_eq!(*outcome, Outcome::ClientSide),
+        ("influxdb" | "mongodb", _) => assert_eq!(*outcome, Outcome::Native, "{phase}"),
+        ("harperdb", "newest" | "by-host") => assert_eq!(*outcome, Outcome::ClientSide),
+        ("harperdb", _) => assert_eq!(*outcome, Outcome::Native, "{phase}"),
+        _ => {}
+    });
+}
+
+/// Several rows of a value may be of its newest time.
+const TIES: &str = r#"
+name = "ties"
+[table.t]
+rows = "900"
+key = ["site", "time", "part"]
+[table.t.columns]
+site = { type = "text", make = "words", distinct = 5, skew = 0 }
+time = { type = "timestamp", unit = "us", make = "sequence", step = "1s", repeat = 30 }
+part = { type = "i64", make = "sequence" }
+gauge = { type = "f64?", make = "random", from = -1, to = 1, absent = 0.5 }
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.latest]
+do = "latest"
+by = "site"
+[phase.parts]
+do = "latest"
+by = "part"
+[phase.get]
+do = "get"
+ops = 100
+[phase.rows]
+do = "range"
+rows = 20
+ops = 100
+[phase.last]
+do = "range"
+of = "site"
+last = "5s"
+ops = 20
+[phase.sites]
+do = "group"
+where = [["time", ">", "end - 10s"]]
+by = ["site"]
+compute = ["count", "count(gauge)", "avg(gauge)"]
+[phase.delete]
+do = "delete"
+ops = 100
+[phase.expire]
+do = "delete"
+older = "20s"
+"#;
+
+#[test]
+fn several_newest_rows_of_a_value_are_all_found() {
+    everywhere(TIES, |id, phase, outcome| match (id, phase) {
+        ("influxdb", "rows") => assert!(matches!(outcome, Outcome::Refused(_))),
+        ("influxdb", "latest" | "parts") => assert_eq!(*outcome, Outcome::ClientSide),
+        ("influxdb" | "mongodb", _) => assert_eq!(*outcome, Outcome::Native, "{phase}"),
+        _ => {}
+    });
+}
+
+/// Files that come with the program, with few rows and operations: mixes and several clients are among
+/// them.
+#[test]
+fn built_in_files_are_right() {
+    let some = ["ycsb-a", "ycsb-d", "ycsb-e", "gateway", "shop"];
+    for (name, text) in BUILT_IN.iter().filter(|(name, _)| some.contains(name)) {
+        eprintln!("{name}");
+        let text = ["\"100k\"", "\"10k\""].iter().fold((*text).to_owned(), |text, many| {
+            text.replace(&format!("ops = {many}"), "ops = 200")
+        });
+        let text = ["10s", "30s"]
+            .iter()
+            .fold(text, |text, long| text.replace(&format!("for = \"{long}\""), "for = \"1s\""));
+        everywhere_at(&text, Scale::Rows(300), |id, phase, outcome| match (*name, id) {
+            ("gateway", "influxdb" | "mongodb") => {
+                assert!(!matches!(outcome, Outcome::Refused(_)), "{phase}: {outcome:?}");
+            }
+            (_, "influxdb") => {
+                assert!(matches!(outcome, Outcome::Refused(_)), "{phase}: {outcome:?}");
+            }
+            _ => {}
+        });
+    }
+}

@@ -1,0 +1,19 @@
+//! Workloads on real engines, and on engines that lie.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod batches;
+mod caps;
+mod clients;
+mod common;
+mod contacts;
+mod defined_families;
+mod each_run;
+mod engines;
+mod events;
+mod htap;
+mod lies;
+mod mirrored;
+mod names;
+mod questions;
+mod retention;

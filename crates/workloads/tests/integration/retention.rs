@@ -1,0 +1,182 @@
+//! `retention` on every embedded engine and a server, and on stores that lie.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::common::{Plain, connecting, drive, options, some_candidates, store};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
+use embermark_engines::{Lifecycle, Result, Scope, Store, registry};
+use embermark_meter::Meter;
+use embermark_model::Scale;
+use embermark_model::plan::DataSource;
+use embermark_workloads::{Bench, Spec, find};
+use tempfile::TempDir;
+
+/// A cell on a store: a day of about so many rows.
+fn bench(rows: u64, variant: &str, store: Store) -> (TempDir, Box<dyn Bench>) {
+    let dir = tempfile::tempdir().unwrap();
+    let (workload, file) = (find("retention").unwrap(), dir.path().join("rows"));
+    let source = workload.source(&DataSource::Synthetic, 5).unwrap();
+    source.stage(Scale::Rows(rows), &file).unwrap();
+    let spec = Spec { window: Duration::from_millis(20), ..Spec::of(file, variant, 5) };
+    let bench = workload.prepare(&spec).unwrap().open(store, connecting()).unwrap();
+    (dir, bench)
+}
+
+#[test]
+fn every_engine_keeps_a_day_of_rows_and_answers_rightly_in_both_variants() {
+    for engine in some_candidates() {
+        for variant in ["batch", "commit-each"] {
+            let (_dir, mut options) = options();
+            let Some(store) = store(engine, &mut options) else { continue };
+            let (_rows, bench) = bench(1_000, variant, store);
+            let outcomes = drive(bench, 2, None);
+            let [keep] = &outcomes[..] else { panic!("one phase") };
+            let what = format!("{} {variant}", engine.info().id);
+            assert_eq!(keep.wrong, None, "{what}");
+            for measured in &keep.measured {
+                // A day is 960: half of another one has come, so that old rows went.
+                assert!(measured.ops >= 1_500 && measured.elapsed_ns > 0, "{what}: {measured:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_rows_than_there_are_milliseconds_are_refused_before_anything_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let (workload, file) = (find("retention").unwrap(), dir.path().join("rows"));
+    let source = workload.source(&DataSource::Synthetic, 5).unwrap();
+    source.stage(Scale::Rows(10_000_000_000), &file).unwrap();
+    let error = workload.prepare(&Spec::of(file, "batch", 5)).err().unwrap().to_string();
+    assert!(error.contains("1728000000 at most"), "{error}");
+}
+
+/// How a store lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lie {
+    Nothing,
+    /// What is to go stays.
+    KeepsOld,
+    /// More goes than was to.
+    RemovesMore,
+    /// Of some thousand rows one is not put.
+    LosesOne,
+    /// One value in the oldest hours is another one.
+    BendsOld,
+    /// What all sensors put last cannot be read yet.
+    HidesNewest,
+}
+
+/// A store in memory that lies.
+struct Liar {
+    honest: Plain,
+    lie: Lie,
+    puts: u64,
+}
+
+impl Lifecycle for Liar {
+    fn maintain(&mut self) -> Result<()> {
+        self.honest.maintain()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.honest.0.close()
+    }
+}
+
+impl KvStore for Liar {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        self.honest.table(def)
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.honest.clear(table)
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        self.honest.bulk(table, pairs)
+    }
+
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
+    }
+
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        let mut more = to.to_vec();
+        match self.lie {
+            Lie::KeepsOld => return Ok(()),
+            // A sensor of the next hour.
+            Lie::RemovesMore => *more.last_mut().unwrap() += 1,
+            _ => {}
+        }
+        self.honest.delete_range(table, from, &more)
+    }
+}
+
+impl Operations for Liar {
+    fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
+        panic!("nothing is got by its key")
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.puts += 1;
+        match self.lie {
+            Lie::LosesOne if self.puts == 1_234 => Ok(()),
+            Lie::BendsOld if self.puts == 1_100 => {
+                let mut bent = value.to_vec();
+                bent[16] ^= 1;
+                self.honest.put(table, key, &bent)
+            }
+            _ => self.honest.put(table, key, value),
+        }
+    }
+
+    fn modify(&mut self, _: Table, _: &[u8], _: &mut Change<'_>) -> Result<bool> {
+        panic!("nothing is changed in place")
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.honest.delete(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let backward = range.direction == embermark_engines::kv::Direction::Backward;
+        let mut hidden = if self.lie == Lie::HidesNewest && backward { 20 } else { 0 };
+        self.honest.scan(table, range, &mut |key, value| {
+            if hidden > 0 {
+                hidden -= 1;
+                return ControlFlow::Continue(());
+            }
+            visit(key, value)
+        })
+    }
+}
+
+/// What the workload says of a store that lies.
+fn verdict(lie: Lie) -> Option<String> {
+    let (_dir, mut options) = options();
+    let memory = store(registry::find("memory").unwrap(), &mut options).unwrap();
+    let Store::Kv(honest) = memory else { panic!() };
+    let liar = Store::Kv(Box::new(Liar { honest: Plain(honest), lie, puts: 0 }));
+    // 480 rows a day: three days and more come in.
+    let (_rows, mut bench) = bench(480, "batch", liar);
+    let mut meter = Meter::new(None);
+    bench.ready(0).unwrap();
+    let answer = bench.run(0, &mut meter).unwrap();
+    bench.check(0, &answer, meter.measured()).err().map(|error| error.to_string())
+}
+
+#[test]
+fn a_store_that_lies_is_found_out_and_an_honest_one_is_not_accused() {
+    assert_eq!(verdict(Lie::Nothing), None);
+    // A question may find out before the whole content does.
+    let lies = [Lie::KeepsOld, Lie::RemovesMore, Lie::LosesOne, Lie::BendsOld, Lie::HidesNewest];
+    for lie in lies {
+        let said = verdict(lie).unwrap_or_else(|| panic!("{lie:?} was not found out"));
+        assert!(said.starts_with("wrong answer: "), "{lie:?}: {said}");
+        assert!(lie != Lie::HidesNewest || said.contains("Newest"), "{said}");
+    }
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Checks a change in a minute or so: formatting, lints, the unit tests of the crates that it touches, and of the engines
+# whose adapters it touches every test of the crate `engines`, servers left out that are not installed.
+#   check.sh        against the last common commit with origin/main, what is not committed included
+#   BASE=REV check.sh    against another one
+# An engine is built alone, with its own feature. A change of what all engines share is tried on one of each kind.
+set -eu
+cd "$(dirname "$0")/.."
+
+ONE_OF_EACH_KIND='sqlite lmdb redb'
+base=${BASE:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD)}
+changed=$(git diff --name-only "$base" -- && git ls-files --others --exclude-standard)
+[ -n "$changed" ] || { echo "check: nothing has changed since $(git rev-parse --short "$base")"; exit 0; }
+
+# The features of the crate `engines` that are an engine's module, and those of them that the change touches.
+of() { printf '%s\n' "$changed" | sed -n "s|^$1.*|\\1|p" | sort -u; }
+engines= shared=
+for module in $(of 'crates/engines/src/\([a-z_]*\)[/.]'); do
+    if grep -q "^$module = \[" crates/engines/Cargo.toml; then engines="$engines $module"; else shared=1; fi
+done
+for folder in tests/integration Cargo.toml build.rs; do
+    [ -z "$(of "\\(crates/engines/$folder\\)")" ] || shared=1
+done
+for crate in contract abi; do
+    [ -z "$(of "\\(crates/$crate\\)/src/")" ] || shared=1
+done
+[ -z "$shared" ] || engines="$ONE_OF_EACH_KIND $engines"
+engines=$(printf '%s\n' $engines | sort -u | tr '\n' ',')
+
+run() {
+    echo "check: $*"
+    "$@"
+}
+# run_tests ARGUMENTS…: of cargo test, by cargo-nextest where it is here.
+run_tests() {
+    if [ -x .deps/nextest/cargo-nextest ]; then
+        run .deps/nextest/cargo-nextest nextest run --locked --no-tests pass "$@"
+    else
+        run cargo test --locked --no-fail-fast "$@"
+    fi
+}
+
+run cargo fmt --all --check
+run cargo clippy --workspace --all-targets --locked -- -D warnings
+for crate in $(of 'crates/\([a-z]*\)/'); do
+    package=embermark-$crate
+    [ "$crate" != embermark ] || package=embermark
+    targets=
+    [ ! -f "crates/$crate/src/lib.rs" ] || targets=--lib
+    [ ! -f "crates/$crate/src/main.rs" ] || targets="$targets --bins"
+    # The variable is a list of words.
+    # shellcheck disable=SC2086
+    [ "$crate" = engines ] || [ -z "$targets" ] || run_tests --package "$package" $targets
+done
+if [ -n "$engines" ]; then
+    run_tests --package embermark-engines --no-default-features --features "${engines%,}"
+fi
+[ -z "$(of '\(crates/report/page\)/')" ] || run scripts/page-test.sh
