@@ -144,7 +144,8 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         store.maintain().unwrap();
         let begun = Instant::now();
         store.maintain().unwrap();
-        assert!(begun.elapsed() < Duration::from_millis(100));
+        // A rest is one of two and a half seconds without a change.
+        assert!(begun.elapsed() < Duration::from_secs(2));
         assert_holds(&mut *store, 0..200_000 + singly);
         // A clearing overtakes nothing that was sent before it.
         write(&mut *store, 7_777_777).unwrap();

@@ -234,7 +234,7 @@ impl Drop for Killed {
 fn until(mut what: impl FnMut() -> bool) {
     let began = Instant::now();
     while !what() {
-        assert!(began.elapsed() < Duration::from_secs(20), "it never came");
+        assert!(began.elapsed() < Duration::from_secs(120), "it never came");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -257,14 +257,18 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
         servers = children(other.0.id()).into_iter().flat_map(children).collect();
         !servers.is_empty()
     });
-    let began = Instant::now();
     kill(pid, Signal::SIGINT).unwrap();
     // The worker is gone, the server left to the run.
     until(|| children(other.0.id()) == servers);
     assert!(other.0.try_wait().unwrap().is_none(), "it did not wait");
     kill(pid, Signal::SIGINT).unwrap();
     let status = other.0.wait().unwrap();
-    let time = began.elapsed();
+    // The run killed it not: it did not wait until then. It would be a zombie, and this process's.
+    let is_zombie = |server: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('Z')
+    };
+    assert!(!servers.iter().any(is_zombie), "it waited for the server");
     // A real server is tied to its worker's life; this one is not.
     for server in servers {
         let group = Pid::from_raw(server.cast_signed());
@@ -272,7 +276,6 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
         while waitpid(Pid::from_raw(-group.as_raw()), None).is_ok() {}
     }
     assert_eq!(status.signal(), Some(Signal::SIGINT as i32));
-    assert!(time < Duration::from_secs(2), "{time:?}");
     assert_eq!(journal::read(&out.path(JOURNAL)).unwrap().finished, None);
 }
 

@@ -335,7 +335,7 @@ fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
     let mut progress = Interrupting(options.interrupt.clone(), "hanging", false);
     let began = Instant::now();
     let error = embermark_harness::run(&plan, &options, &mut progress).unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(children(), Vec::<String>::new());
     assert!(!out.path("data").exists() && !out.path("rows").exists());
 
@@ -389,7 +389,7 @@ fn a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal() {
     let until = |what: &dyn Fn() -> bool| {
         let began = Instant::now();
         while !what() {
-            assert!(began.elapsed() < Duration::from_secs(20), "it never came");
+            assert!(began.elapsed() < Duration::from_secs(120), "it never came");
             std::thread::sleep(Duration::from_millis(20));
         }
     };
