@@ -55,7 +55,8 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
 #[test]
 fn a_log_that_a_program_has_to_keep_short_is_kept_short() {
     for id in ["berkeleydb", "hybrid-bdb", "wiredtiger"] {
-        let engine = registry::find(id).unwrap();
+        // A build may be without it.
+        let Ok(engine) = registry::find(id) else { continue };
         if !is_here(engine) {
             continue;
         }
