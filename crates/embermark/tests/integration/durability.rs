@@ -221,8 +221,12 @@ fn killed_in_the_middle_it_leaves_no_server() {
     let place = Place::new();
     let words = ["durability", "postgres", "-d", "process", "--states", "0", "-o", "out"];
     let mut command = place.command(&words);
-    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let said = place.path("said.txt");
+    command.stdout(Stdio::null()).stderr(fs::File::create(&said).unwrap());
+    let mut run = command.spawn().unwrap();
     let serves = || {
+        let ended = run.try_wait().unwrap();
+        assert!(ended.is_none(), "{ended:?}: {}", fs::read_to_string(&said).unwrap());
         // Keeper, worker, postmaster, and its first processes.
         let socket = place.path("out/work/killed/server/run/.s.PGSQL.5432");
         (socket.exists() && family(&place).len() > 5).then_some(())
