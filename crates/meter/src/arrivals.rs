@@ -112,7 +112,7 @@ impl OpenLoop {
             let due = began + (self.first + at as f64 * self.every) as u64;
             let mut now = clock.ticks();
             if now < due {
-                now = wait_until(clock, due.min(deadline), self.margin);
+                now = clock.wait_until(due.min(deadline), self.margin);
                 if now >= due {
                     self.late.saturating_record(clock.nanoseconds(due, now).max(1));
                 }
@@ -129,21 +129,6 @@ impl OpenLoop {
             self.progress.note(ended, at);
         }
         Ok(at - part.start)
-    }
-}
-
-/// Sleeps, and then looks at the clock, until it shows `due`. What it shows then.
-pub(crate) fn wait_until(clock: &Clock, due: u64, margin: u64) -> u64 {
-    let now = clock.ticks();
-    if due > now + margin {
-        std::thread::sleep(Duration::from_nanos(clock.nanoseconds(now, due - margin)));
-    }
-    loop {
-        let now = clock.ticks();
-        if now >= due {
-            return now;
-        }
-        std::hint::spin_loop();
     }
 }
 
@@ -176,12 +161,16 @@ mod tests {
     use super::*;
     use crate::Meter;
 
+    const MS: u64 = 1_000_000;
+
+    /// A loop of operations that take so long each, on a simulated clock.
     fn scheduled(rate: f64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
-        let mut meter = Meter::new(None);
+        let mut meter = Meter::simulated(None);
         meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
         meter.start();
+        let clock = meter.clock().clone();
         let done = meter.each::<Infallible>(ops, |_| {
-            std::thread::sleep(service);
+            clock.pass(service);
             Ok(())
         });
         meter.stop();
@@ -196,31 +185,44 @@ mod tests {
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
         assert!(schedule.kept_up(), "{schedule:?}");
         assert_eq!((service.samples, response.samples, service.sampled_every), (30, 30, 1));
-        assert!(service.p50 >= 2_000_000 && response.p50 >= service.p50, "{service:?}");
-        assert!(response.p50 < service.p50 + 2_000_000, "{response:?}");
-        assert!(meter.measured().elapsed_ns >= 290_000_000);
-        assert!(schedule.on_time > 20, "{schedule:?}");
+        assert_eq!(response, service);
+        assert!(service.p50.abs_diff(2 * MS) < MS / 100, "{service:?}");
+        // The last one starts after 290 ms; the first one need not wait.
+        assert_eq!(meter.measured().elapsed_ns, 292 * MS);
+        assert_eq!(schedule.on_time, 29);
     }
 
     #[test]
     fn a_loop_below_its_target_rate_falls_behind_and_its_response_times_grow() {
         let (meter, schedule) = scheduled(1_000.0, 50, Duration::from_millis(4));
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
-        assert!(!schedule.kept_up() && schedule.achieved_rate < 300.0, "{schedule:?}");
-        // The last one was to start after 49 ms, and 49 of 4 ms came before it.
-        assert!(response.max >= 49 * 3_000_000 && service.p50 < 20_000_000, "{response:?}");
-        assert!(schedule.on_time <= 2, "{schedule:?}");
+        // The last of 50 was to start after 49 ms, and 49 of 4 ms came before it.
+        assert!(!schedule.kept_up(), "{schedule:?}");
+        let achieved = 50.0 / (50.0 + 147.0) * 1_000.0;
+        assert!((schedule.achieved_rate - achieved).abs() < 1e-6, "{schedule:?}");
+        assert!(response.max.abs_diff(151 * MS) < MS, "{response:?}");
+        assert!(service.max.abs_diff(4 * MS) < MS / 100, "{service:?}");
+        assert_eq!(schedule.on_time, 0);
     }
 
     #[test]
     fn the_cap_ends_an_open_loop_also_while_it_waits() {
-        let mut meter = Meter::new(Some(Duration::from_millis(50)));
+        let mut meter = Meter::simulated(Some(Duration::from_millis(55)));
         meter.set_schedule(Some(ArrivalSchedule::of(100.0, 1, 0)));
         meter.start();
         let done = meter.each::<Infallible>(1_000, |_| Ok(()));
         meter.stop();
-        assert!(done.is_ok_and(|done| (4..=6).contains(&done)), "{done:?}");
-        assert!(meter.measured().capped && meter.measured().elapsed_ns < 500_000_000);
+        assert_eq!(done, Ok(6));
+        assert!(meter.measured().capped && meter.measured().elapsed_ns == 55 * MS);
+    }
+
+    #[test]
+    fn the_real_clock_waits_until_it_is_time() {
+        let clock = Clock::default();
+        for ms in [1, 5] {
+            let due = clock.ticks() + clock.ticks_of(Duration::from_millis(ms));
+            assert!(clock.wait_until(due, clock.ticks_of(WAKING_TAKES)) >= due);
+        }
     }
 
     #[test]
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn parts_of_an_open_loop_keep_to_one_schedule() {
-        let mut meter = Meter::new(None);
+        let mut meter = Meter::simulated(None);
         meter.set_schedule(Some(ArrivalSchedule::of(1_000.0, 1, 0)));
         meter.start();
         for part in [0..10, 10..20, 20..30] {
@@ -245,7 +247,7 @@ mod tests {
         }
         meter.stop();
         // The last of 30 starts after 29 ms.
-        assert!(meter.measured().elapsed_ns >= 29_000_000, "{:?}", meter.measured());
+        assert_eq!(meter.measured().elapsed_ns, 29 * MS);
         assert_eq!((meter.measured().ops, meter.response().unwrap().samples), (30, 30));
     }
 }

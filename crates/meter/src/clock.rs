@@ -5,7 +5,7 @@ use std::time::Duration;
 /// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
 /// operating system's monotonic clock elsewhere.
 #[derive(Clone, Debug, Default)]
-pub struct Clock(quanta::Clock);
+pub struct Clock(quanta::Clock, #[cfg(test)] Option<std::sync::Arc<quanta::Mock>>);
 
 impl Clock {
     /// The counter now, in its own ticks.
@@ -27,6 +27,41 @@ impl Clock {
     pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
         if to > from { self.0.delta_as_nanos(from, to) } else { 0 }
     }
+
+    /// Waits until the counter shows `due`, and returns what it shows then: sleeps until `margin` ticks before, since
+    /// a sleep ends when the system finds the time, and then looks at the counter.
+    pub(crate) fn wait_until(&self, due: u64, margin: u64) -> u64 {
+        #[cfg(test)]
+        if let Some(time) = &self.1 {
+            time.increment(due.saturating_sub(self.ticks()));
+        }
+        let now = self.ticks();
+        if due > now + margin {
+            std::thread::sleep(Duration::from_nanos(self.nanoseconds(now, due - margin)));
+        }
+        loop {
+            let now = self.ticks();
+            if now >= due {
+                return now;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+#[cfg(test)]
+impl Clock {
+    /// A clock of ticks of 1 ns that stands still until time is added to it, and while it waits goes straight to the
+    /// end: what is measured on it does not depend on how busy the machine is.
+    pub(crate) fn simulated() -> Self {
+        let (clock, time) = quanta::Clock::mock();
+        Self(clock, Some(time))
+    }
+
+    /// Has time pass on a [simulated](Self::simulated) clock.
+    pub(crate) fn pass(&self, time: Duration) {
+        self.1.as_ref().expect("the clock is simulated").increment(time.as_nanos() as u64);
+    }
 }
 
 #[cfg(test)]
@@ -38,11 +73,13 @@ mod tests {
     #[test]
     fn it_agrees_with_the_operating_systems_clock() {
         let clock = Clock::default();
-        let (began, from) = (Instant::now(), clock.ticks());
+        let (before, from, began) = (Instant::now(), clock.ticks(), Instant::now());
         std::thread::sleep(Duration::from_millis(50));
-        let (ours, theirs) =
-            (clock.nanoseconds(from, clock.ticks()), began.elapsed().as_nanos() as u64);
-        assert!(ours.abs_diff(theirs) < theirs / 10, "{ours} ns against {theirs} ns");
+        let (least, to, most) = (began.elapsed(), clock.ticks(), before.elapsed());
+        // However long the system takes between two of these lines.
+        let ours = clock.nanoseconds(from, to) as f64 / 1e9;
+        let between = least.as_secs_f64() * 0.999..=most.as_secs_f64() * 1.001;
+        assert!(between.contains(&ours), "{ours} s against {between:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::arrivals::{Punctual, WAKING_TAKES, wait_until};
+use crate::arrivals::{Punctual, WAKING_TAKES};
 use crate::clock::Clock;
 
 /// Waits until operations are due, at even intervals. While it lives the kernel wakes its thread as soon as
@@ -27,7 +27,7 @@ impl Pacer {
     pub fn wait(&self, clock: &Clock, began: u64, number: u64) -> u64 {
         let due = began + (number as f64 * self.every) as u64;
         if clock.ticks() < due {
-            wait_until(clock, due, self.margin);
+            clock.wait_until(due, self.margin);
         }
         due
     }
@@ -40,15 +40,12 @@ mod tests {
 
     #[test]
     fn an_operation_waits_for_its_time_and_a_late_one_for_nothing() {
-        let clock = Clock::default();
+        let clock = Clock::simulated();
         let pacer = Pacer::of(&clock, 1_000);
         let began = clock.ticks();
-        let due = pacer.wait(&clock, began, 20);
-        let waited = clock.nanoseconds(began, clock.ticks());
-        assert!(waited >= 19_900_000, "{waited} ns");
-        assert!((19_900_000..20_100_000).contains(&clock.nanoseconds(began, due)));
-        let late = clock.ticks();
-        let due = pacer.wait(&clock, began, 1);
-        assert!(due < late && clock.nanoseconds(late, clock.ticks()) < 10_000_000);
+        assert_eq!(pacer.wait(&clock, began, 20), began + 20_000_000);
+        assert_eq!(clock.ticks(), began + 20_000_000);
+        assert_eq!(pacer.wait(&clock, began, 1), began + 1_000_000);
+        assert_eq!(clock.ticks(), began + 20_000_000);
     }
 }

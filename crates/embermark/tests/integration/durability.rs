@@ -224,6 +224,8 @@ fn killed_in_the_middle_it_leaves_no_server() {
     let said = place.path("said.txt");
     command.stdout(Stdio::null()).stderr(fs::File::create(&said).unwrap());
     let mut run = command.spawn().unwrap();
+    // It holds a file of this place.
+    drop(command);
     let serves = || {
         let ended = run.try_wait().unwrap();
         assert!(ended.is_none(), "{ended:?}: {}", fs::read_to_string(&said).unwrap());

@@ -62,9 +62,9 @@ enum Lie {
     KeepsOld,
     /// More goes than was to.
     RemovesMore,
-    /// Of some thousand rows one is not put.
+    /// One row of those kept is not put.
     LosesOne,
-    /// One value in the oldest hours is another one.
+    /// One value of those kept is another one.
     BendsOld,
     /// What all sensors put last cannot be read yet.
     HidesNewest,
@@ -123,9 +123,11 @@ impl Operations for Liar {
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         self.puts += 1;
+        // A day is 480 rows: whenever the clock ends the run, such a row is among those kept.
+        let lies = self.puts.is_multiple_of(450);
         match self.lie {
-            Lie::LosesOne if self.puts == 1_234 => Ok(()),
-            Lie::BendsOld if self.puts == 1_100 => {
+            Lie::LosesOne if lies => Ok(()),
+            Lie::BendsOld if lies => {
                 let mut bent = value.to_vec();
                 bent[16] ^= 1;
                 self.honest.put(table, key, &bent)
