@@ -16,7 +16,7 @@ use std::io::Write;
 use std::{env, thread};
 
 use embermark_contract::{Availability, Engine};
-pub use sample::{LONG, SEED, sampled};
+pub use sample::{LONG, SEED, chosen, sampled};
 
 /// Names the file to which [`skipped`] adds a line: the test, what it lacks and why, with tabs
 /// between. Set by `scripts/test.sh`.

@@ -16,13 +16,23 @@ pub const SEED: &str = "EMBERMARK_TEST_SEED";
 /// by [`SEED`] and the test's name, or with [`LONG`] all.
 pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     let all: Vec<T> = all.into_iter().collect();
-    if env::var_os(LONG).is_some() || all.len() <= most {
-        return all;
+    if env::var_os(LONG).is_none() && most < all.len() {
+        println!("sampled: {most} of {}, by {SEED}={}", all.len(), seed());
     }
-    let seed = env::var(SEED).unwrap_or_default();
-    println!("sampled: {most} of {}, by {SEED}={seed}", all.len());
-    let chosen = drawn(&seed, &test(), all.len(), most);
-    all.into_iter().enumerate().filter(|(n, _)| chosen.contains(n)).map(|(_, one)| one).collect()
+    let chosen = chosen(&test(), all.len(), most);
+    all.into_iter().zip(chosen).filter_map(|(one, chosen)| chosen.then_some(one)).collect()
+}
+
+/// Which of a campaign's tests are done, by its name: for programs that make their list of tests themselves, in which the
+/// others are ignored.
+pub fn chosen(campaign: &str, count: usize, most: usize) -> Vec<bool> {
+    let all = env::var_os(LONG).is_some();
+    let drawn = drawn(&seed(), campaign, count, most);
+    (0..count).map(|n| all || drawn.contains(&n)).collect()
+}
+
+fn seed() -> String {
+    env::var(SEED).unwrap_or_default()
 }
 
 /// The `most` numbers below `count` with the smallest hashes.

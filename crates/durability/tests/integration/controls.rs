@@ -9,7 +9,7 @@ use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
 use embermark_engines::registry::ENGINES;
 use embermark_model::Durability;
-use embermark_skips::is_here;
+use embermark_skips::{chosen, is_here};
 use libtest_mimic::Trial;
 use nosync::without_syncs;
 use toy::{Acknowledges, Toy};
@@ -34,7 +34,7 @@ pub fn engines() -> Vec<&'static dyn Engine> {
     toys.into_iter().chain(ENGINES.iter().copied()).collect()
 }
 
-/// The tests, the slow ones with an engine each.
+/// The tests, the slow ones with an engine each: they are campaigns, of which a part is done.
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
         trial("controls::kills_find_what_the_check_of_the_engine_finds", || {
@@ -52,57 +52,65 @@ pub fn tests() -> Vec<Trial> {
         }),
         on_devices("controls::what_broke_a_promise_is_kept", what_broke_a_promise_is_kept),
     ];
-    for id in ["sqlite", "lmdb", "redb", "synced", "written"] {
-        tests.push(trial(format!("controls::kills_lose_nothing_in_process_of_{id}"), move || {
-            holds(id, Durability::Process, Kill);
-        }));
-    }
+    // A campaign's tests, of which some are done.
+    let mut campaign = |name: &str, most: usize, of: Vec<Trial>| {
+        let chosen = chosen(name, of.len(), most).into_iter();
+        tests.extend(of.into_iter().zip(chosen).map(|(test, done)| test.with_ignored_flag(!done)));
+    };
+    let named = |name: &str, id: &str| format!("controls::{name}{id}");
+    let process = ["sqlite", "lmdb", "redb", "synced", "written"].map(|id| {
+        let name = named("kills_lose_nothing_in_process_of_", id);
+        trial(name, move || holds(id, Durability::Process, Kill))
+    });
+    campaign("kills in process", 2, process.into());
     // Their `none` has commits in the memory of the process, as their manuals say of these settings.
-    for id in ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"] {
-        tests.push(trial(format!("controls::kills_break_none_of_{id}"), move || {
-            kills_break(id, Durability::None);
-        }));
-    }
+    let ids = ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"];
+    let none = ids.map(|id| {
+        let name = named("kills_break_none_of_", id);
+        trial(name, move || kills_break(id, Durability::None))
+    });
+    campaign("kills break none", 2, none.into());
     // Theirs hands each commit to the operating system, and is said to keep what `process` does.
-    for id in ["firebird", "lmdb", "leveldb"] {
-        tests.push(trial(format!("controls::kills_lose_nothing_in_none_of_{id}"), move || {
-            holds(id, Durability::None, Kill);
-        }));
-    }
-    for id in ["sqlite", "lmdb", "redb", "synced"] {
-        tests.push(on_devices(format!("controls::cuts_lose_nothing_of_{id}"), move || {
-            holds(id, Durability::Power, PowerCut);
-        }));
-        tests.push(on_devices(format!("controls::short_works_find_nothing_in_{id}"), move || {
-            short_works_find_nothing(id);
-        }));
-    }
-    for id in ["before", "written"] {
-        tests.push(on_devices(format!("controls::cuts_break_{id}"), move || {
-            is_broken(id, Durability::Power, PowerCut);
-        }));
-        tests.push(on_devices(format!("controls::short_works_break_{id}"), move || {
-            short_works_find_it_alone(id);
-        }));
-    }
+    let handed = ["firebird", "lmdb", "leveldb"].map(|id| {
+        let name = named("kills_lose_nothing_in_none_of_", id);
+        trial(name, move || holds(id, Durability::None, Kill))
+    });
+    campaign("kills in none", 1, handed.into());
+    let sound = ["sqlite", "lmdb", "redb", "synced"];
+    let cuts = sound.map(|id| {
+        let name = named("cuts_lose_nothing_of_", id);
+        on_devices(name, move || holds(id, Durability::Power, PowerCut))
+    });
+    campaign("cuts", 2, cuts.into());
+    let short_works = sound.map(|id| {
+        on_devices(named("short_works_find_nothing_in_", id), move || short_works_find_nothing(id))
+    });
+    campaign("short works", 2, short_works.into());
+    let unsound = ["before", "written"];
+    let cuts = unsound.map(|id| {
+        on_devices(named("cuts_break_", id), move || is_broken(id, Durability::Power, PowerCut))
+    });
+    campaign("cuts break", 1, cuts.into());
+    let short_works = unsound.map(|id| {
+        on_devices(named("short_works_break_", id), move || short_works_find_it_alone(id))
+    });
+    campaign("short works break", 1, short_works.into());
     // MDB_NOSYNC with MDB_WRITEMAP; synchronous=OFF.
-    for (id, durability) in [
+    let weaker = [
         ("lmdb", Durability::Process),
         ("sqlite", Durability::Process),
         ("sqlite", Durability::None),
-    ] {
-        tests.push(on_devices(format!("controls::cuts_break_{durability}_of_{id}"), move || {
-            is_broken(id, durability, PowerCut);
-        }));
-    }
-    for id in ["sqlite", "lmdb", "redb"] {
-        tests.push(on_devices(
-            format!("controls::syncs_that_do_nothing_are_seen_in_{id}"),
-            move || {
-                syncs_that_do_nothing_are_seen(id);
-            },
-        ));
-    }
+    ]
+    .map(|(id, durability)| {
+        let name = format!("controls::cuts_break_{durability}_of_{id}");
+        on_devices(name, move || is_broken(id, durability, PowerCut))
+    });
+    campaign("cuts break weaker tiers", 1, weaker.into());
+    let no_syncs = ["sqlite", "lmdb", "redb"].map(|id| {
+        let name = named("syncs_that_do_nothing_are_seen_in_", id);
+        on_devices(name, move || syncs_that_do_nothing_are_seen(id))
+    });
+    campaign("syncs that do nothing", 1, no_syncs.into());
     tests
 }
 

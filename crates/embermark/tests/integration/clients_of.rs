@@ -86,7 +86,7 @@ fn holders(dir: &Path) -> Vec<String> {
 }
 
 fn holds(bytes: &[u8]) -> bool {
-    bytes.windows(PASSWORD.len()).any(|part| part == PASSWORD.as_bytes())
+    String::from_utf8_lossy(bytes).contains(PASSWORD)
 }
 
 /// Processes that have the password in their command line, where everybody may read it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{self, Place, name_absent};
+use crate::common::{self, Place, name_absent, some_embedded};
 use embermark_model::{Durability, Status};
 use embermark_skips::skipped;
 
@@ -20,7 +20,7 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
         &[
             "--tables",
             "--engines",
-            "embedded",
+            &some_embedded(),
             "--scale",
             "1000",
             "--variant",
@@ -55,7 +55,7 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
         &place,
         &[
             "--engines",
-            "embedded",
+            &some_embedded(),
             "--scale",
             "200",
             "--durability",
@@ -83,8 +83,11 @@ fn real_rows_are_read_plain_and_their_account_is_kept() {
     };
     let place = Place::new();
     let log = log.to_str().unwrap();
-    run(&place, &["--engines", "embedded", "--scale", "full", "--variant", "bulk", "--data", log])
-        .with(0);
+    run(
+        &place,
+        &["--engines", &some_embedded(), "--scale", "full", "--variant", "bulk", "--data", log],
+    )
+    .with(0);
     let set = &place.result("out").manifest.datasets["sensors"];
     assert_eq!((set.rows, set.sensors), (9_719 - set.dropped.values().sum::<u64>(), 3));
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Ended, Place, is_here, name_absent};
+use crate::common::{Ended, Place, is_here, name_absent, some_embedded};
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, ResultFile};
 
@@ -43,7 +43,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(2).saying(&["is there"]);
     // Half a second of the mix in place of half a minute.
     place.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
-    run(&place, &["weather.toml", "-e", "embedded", "--window", "10ms"]).with(0);
+    run(&place, &["weather.toml", "-e", &some_embedded(), "--window", "10ms"]).with(0);
     let result = place.result("out");
     name_absent(&result);
     for cell in result.cells.iter().filter(|cell| cell.status != Status::Unavailable) {

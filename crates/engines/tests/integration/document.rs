@@ -10,7 +10,7 @@ use embermark_engines::document::{
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{DataModel, Engine, OpenOptions, Result, Store, Tier, registry};
 use embermark_model::Durability;
-use embermark_skips::is_here;
+use embermark_skips::{is_here, sampled};
 
 /// A collection whose documents are found by place and stamp.
 const fn pairs(name: &'static str) -> CollectionDef {
@@ -125,23 +125,6 @@ const TOPICS: &[(&str, Check)] = &[
     ("a store settles after all that", settles),
 ];
 
-fn every_document_engine_conforms(tier: Durability) {
-    for engine in registry::ENGINES {
-        let id = engine.info().id;
-        if engine.info().family != DataModel::Document {
-            continue;
-        }
-        if !is_here(*engine) {
-            continue;
-        }
-        if let Tier::Unsupported { why } = engine.tier(tier) {
-            eprintln!("{id} has no tier {tier}: {why}");
-            continue;
-        }
-        conform(*engine, tier);
-    }
-}
-
 fn conform(engine: &'static dyn Engine, tier: Durability) {
     let folder = tempfile::tempdir().unwrap();
     #[cfg(unix)]
@@ -167,18 +150,17 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
 }
 
 #[test]
-fn every_document_engine_conforms_without_durability() {
-    every_document_engine_conforms(Durability::None);
-}
-
-#[test]
-fn every_document_engine_conforms_surviving_its_process() {
-    every_document_engine_conforms(Durability::Process);
-}
-
-#[test]
-fn every_document_engine_conforms_surviving_a_power_cut() {
-    every_document_engine_conforms(Durability::Power);
+fn every_document_engine_conforms_in_its_tiers() {
+    let of_family = registry::ENGINES
+        .iter()
+        .copied()
+        .filter(|engine| engine.info().family == DataModel::Document);
+    for engine in of_family.filter(|engine| is_here(*engine)) {
+        let offered = |tier: &Durability| !matches!(engine.tier(*tier), Tier::Unsupported { .. });
+        for tier in sampled(Durability::ALL.into_iter().filter(offered), 1) {
+            conform(engine, tier);
+        }
+    }
 }
 
 #[test]

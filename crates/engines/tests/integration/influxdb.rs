@@ -142,10 +142,14 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         assert_holds(&mut *store, 0..200_000 + singly);
         // Rest changes nothing, and a second one has nothing to wait for.
         store.maintain().unwrap();
-        let begun = Instant::now();
-        store.maintain().unwrap();
-        // A rest is one of two and a half seconds without a change.
-        assert!(begun.elapsed() < Duration::from_secs(2));
+        // A rest is one of two and a half seconds without a change: one of these is too short for it, whatever else
+        // the machine does.
+        let rests = || {
+            let begun = Instant::now();
+            store.maintain().unwrap();
+            begun.elapsed() > Duration::from_millis(2_400)
+        };
+        assert!(!std::iter::repeat_with(rests).take(10).all(|rested| rested));
         assert_holds(&mut *store, 0..200_000 + singly);
         // A clearing overtakes nothing that was sent before it.
         write(&mut *store, 7_777_777).unwrap();

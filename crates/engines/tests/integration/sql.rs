@@ -10,7 +10,7 @@ use embermark_engines::{
     DataModel, Engine, EngineError, Kind, OpenOptions, Opened, Reopener, Store, Tier,
 };
 use embermark_model::Durability;
-use embermark_skips::is_here;
+use embermark_skips::{is_here, sampled};
 
 mod columns;
 mod csv;
@@ -138,23 +138,6 @@ const TOPICS: &[(&str, Check)] = &[
     ("a store settles after all that", settles),
 ];
 
-fn every_sql_engine_conforms(tier: Durability) {
-    for engine in engines() {
-        let id = engine.info().id;
-        if engine.info().family != DataModel::Sql {
-            continue;
-        }
-        if !is_here(*engine) {
-            continue;
-        }
-        if let Tier::Unsupported { why } = engine.tier(tier) {
-            eprintln!("{id} has no tier {tier}: {why}");
-            continue;
-        }
-        conform(*engine, tier);
-    }
-}
-
 fn conform(engine: &'static dyn Engine, tier: Durability) {
     let folder = tempfile::tempdir().unwrap();
     #[cfg(unix)]
@@ -185,18 +168,15 @@ fn sql(opened: Opened) -> Box<dyn SqlStore> {
 }
 
 #[test]
-fn every_sql_engine_conforms_without_durability() {
-    every_sql_engine_conforms(Durability::None);
-}
-
-#[test]
-fn every_sql_engine_conforms_surviving_its_process() {
-    every_sql_engine_conforms(Durability::Process);
-}
-
-#[test]
-fn every_sql_engine_conforms_surviving_a_power_cut() {
-    every_sql_engine_conforms(Durability::Power);
+fn every_sql_engine_conforms_in_its_tiers() {
+    let of_family =
+        engines().iter().copied().filter(|engine| engine.info().family == DataModel::Sql);
+    for engine in of_family.filter(|engine| is_here(*engine)) {
+        let offered = |tier: &Durability| !matches!(engine.tier(*tier), Tier::Unsupported { .. });
+        for tier in sampled(Durability::ALL.into_iter().filter(offered), 1) {
+            conform(engine, tier);
+        }
+    }
 }
 
 #[test]

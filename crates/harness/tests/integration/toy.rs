@@ -202,10 +202,10 @@ struct Map {
 }
 
 /// What the engine that opens slowly takes for it.
-pub const OPENING: Duration = Duration::from_millis(500);
+pub const OPENING: Duration = Duration::from_millis(2_000);
 
 /// What the engine of slow maintenance takes for it.
-pub const MAINTENANCE: Duration = Duration::from_millis(200);
+pub const MAINTENANCE: Duration = Duration::from_millis(1_000);
 
 /// What the engine that leaks keeps of every read, in bytes.
 pub const LEAK: usize = 1_000_000;

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use embermark_engines::registry;
+use embermark_engines::{Kind, registry};
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
-use embermark_skips::skipped;
+use embermark_skips::{sampled, skipped};
 use tempfile::TempDir;
 
 /// A folder of its own to run in.
@@ -79,6 +79,14 @@ pub fn read_result(out: &Path) -> ResultFile {
 /// Whether an engine is in this build and can run here.
 pub fn is_here(engine: &str) -> bool {
     registry::find(engine).is_ok_and(embermark_skips::is_here)
+}
+
+/// SQLite and three other embedded engines, as [`sampled`], for the command line: of every one the answers are looked at
+/// by `embermark verify`.
+pub fn some_embedded() -> String {
+    let embedded = registry::ENGINES.iter().map(|engine| engine.info());
+    let others = embedded.filter(|info| info.kind == Kind::Embedded && info.id != "sqlite");
+    [&["sqlite"], &sampled(others.map(|info| info.id), 3)[..]].concat().join(",")
 }
 
 /// Names the engines that a run left out because they are not here.
