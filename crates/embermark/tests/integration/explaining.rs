@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use crate::common::family::{family, nothing_is_left_behind, signal, workers};
 use crate::common::{Ended, Place, is_here, left_in, wait_for};
 use embermark_model::result::{CallKind, Cell, OsCost, Run};
-use embermark_skips::skipped;
+use embermark_skips::{sampled, skipped};
 use nix::sys::signal::Signal;
 use nix::unistd::{User, geteuid};
 
@@ -130,7 +130,7 @@ fn a_traced_run_that_is_ended_leaves_no_process_and_can_be_gone_on_with() {
     if !is_here("postgres") {
         return;
     }
-    for end in [Signal::SIGINT, Signal::SIGKILL] {
+    for end in sampled([Signal::SIGINT, Signal::SIGKILL], 1) {
         let place = Place::new();
         let Some(mut run) = traced(&place, "postgres") else {
             return skipped("ptrace", "the run ended before its worker was traced");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::common::family::signal;
 use crate::common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
 use embermark_model::Status;
+use embermark_skips::sampled;
 use nix::sys::signal::Signal;
 
 fn stat(pid: u32) -> Option<(String, u32)> {
@@ -89,7 +90,7 @@ fn is_child(pid: u32, of: u32) -> bool {
 
 #[test]
 fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_running() {
-    for engine in ["sqlite"].into_iter().chain(SERVERS) {
+    for engine in ["sqlite"].into_iter().chain(sampled(SERVERS, 2)) {
         let place = Place::new();
         let Some((run, _)) = in_the_middle(&place, engine) else { continue };
         assert!(signal(run.id(), Signal::SIGINT));
@@ -106,7 +107,7 @@ fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_ru
 
 #[test]
 fn a_worker_that_is_killed_takes_its_server_along() {
-    for engine in SERVERS {
+    for engine in sampled(SERVERS, 3) {
         let place = Place::new();
         let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
         assert!(signal(worker, Signal::SIGKILL));

@@ -97,9 +97,9 @@ fn child() {
     }
 }
 
-/// Kills a child that begins at a number after so many milliseconds of work; the last number that it said
-/// to have done.
-fn kill(folder: &Path, from: u32, after: u64) -> u32 {
+/// Kills a child that begins at a number, so many microseconds after it said to have done so many steps; the last number
+/// that it said to have done.
+fn kill(folder: &Path, from: u32, steps: u32, after: u64) -> u32 {
     let mut child = Command::new(env::current_exe().unwrap());
     child
         .args(["--exact", "cold_kill::child", "--nocapture"])
@@ -117,8 +117,10 @@ fn kill(folder: &Path, from: u32, after: u64) -> u32 {
         }
         last
     });
-    is_working.recv_timeout(Duration::from_secs(60)).unwrap();
-    thread::sleep(Duration::from_millis(after));
+    for _ in 0..steps {
+        is_working.recv_timeout(Duration::from_secs(300)).unwrap();
+    }
+    thread::sleep(Duration::from_micros(after));
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap()
@@ -130,7 +132,8 @@ fn nothing_acknowledged_is_lost_or_repeated() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut model, mut floor, mut next) = (Rows::new(), 0, 1);
     for _ in 0..20 {
-        let last = kill(folder.path(), next, random.random_range(0..700));
+        let last =
+            kill(folder.path(), next, random.random_range(1..150), random.random_range(0..5_000));
         (next..=last).for_each(|number| Step::of(number).model(number, &mut model, &mut floor));
         // The one after it was done or not.
         let mut after = model.clone();

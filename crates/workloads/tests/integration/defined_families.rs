@@ -493,7 +493,7 @@ fn built_in_files_are_right() {
         });
         let text = ["10s", "30s"]
             .iter()
-            .fold(text, |text, long| text.replace(&format!("for = \"{long}\""), "for = \"1s\""));
+            .fold(text, |text, long| text.replace(&format!("for = \"{long}\""), "for = \"300ms\""));
         everywhere_at(&text, Scale::Rows(300), |id, phase, outcome| match (*name, id) {
             ("gateway", "influxdb" | "mongodb") => {
                 assert!(!matches!(outcome, Outcome::Refused(_)), "{phase}: {outcome:?}");
