@@ -175,6 +175,7 @@ pub(crate) struct Connected<D: Driver> {
 }
 
 /// A query of a workload file that its engine refused.
+#[allow(dead_code, reason = "used by engines that decide it; a build may have none")]
 pub(crate) fn refused(engine: &str, sql: &str, why: impl std::fmt::Display) -> EngineError {
     EngineError::impossible(format!(
         "{engine} refuses `{sql}`: {why}; a query of a workload file is one SELECT over the file's tables"

@@ -72,9 +72,9 @@ unsafe extern "C" fn authorize(
 ) -> c_int {
     // SAFETY: these are the rules of `prepare`, which are alive as long as the authorizer is.
     let rules = unsafe { &*rules.cast::<Rules>() };
-    // SAFETY: SQLite gives terminated texts, or null.
     let [first, second] = [first, second].map(|text| match text.is_null() {
         true => String::new(),
+        // SAFETY: SQLite gives terminated texts, which live through the call.
         false => unsafe { CStr::from_ptr(text) }.to_string_lossy().to_lowercase(),
     });
     let denied = match action {
