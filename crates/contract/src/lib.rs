@@ -11,6 +11,7 @@ mod embedded;
 mod engine;
 mod error;
 pub mod kv;
+mod limits;
 mod node;
 mod reopen;
 pub mod row;
@@ -25,6 +26,7 @@ pub use client::ClientOpener;
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
+pub use limits::Limits;
 pub use node::{NodeClient, none as no_node_client};
 pub use reopen::{Meanwhile, Reopener};
 pub use settings::{Setting, Settings, Takes};
@@ -85,6 +87,17 @@ pub trait Lifecycle {
     /// nothing.)
     fn upkeep(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    /// How much of something it holds, as its manual states.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    /// The settings that keep the durability tier, asked of the engine again, by their names and in their
+    /// form in [`Opened::settings`]. Outside the clock. Empty, the default, where nothing can be asked.
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
     }
 
     /// How another process may use the same database while this one has it open.

@@ -25,6 +25,10 @@ pub enum Param<'a> {
     Bytes(&'a [u8]),
 }
 
+/// What an adapter that cannot tell a query from a program says of the queries of a workload file.
+pub const CANNOT_DECIDE: &str =
+    "SQL of a workload file: it has no means to decide that a statement only reads its tables";
+
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlType {
@@ -110,6 +114,17 @@ pub trait SqlStore: Lifecycle {
 
     /// Prepares a statement, once; the store keeps it.
     fn prepare(&mut self, sql: &str) -> Result<Statement>;
+
+    /// Prepares a query that a workload file holds, of which nothing is trusted. The engine's own parser or
+    /// authorizer decides that it is one SELECT (WITH and VALUES included) that changes nothing and
+    /// reaches nothing but the tables of this database. Outside the clock: running it costs what
+    /// running any query costs.
+    ///
+    /// # Errors
+    /// Unsupported where it is anything else, or where the engine cannot decide it.
+    fn prepare_untrusted(&mut self, _sql: &str) -> Result<Statement> {
+        Err(EngineError::unsupported("this engine's adapter", CANNOT_DECIDE))
+    }
 
     /// Runs a prepared statement that returns no rows; the number of rows it changed.
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64>;

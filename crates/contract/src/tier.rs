@@ -113,6 +113,12 @@ impl<T> TierSetting<T> {
         Self { at_least, ..self }
     }
 
+    /// Of settings that the engine gave back, those that keep the tier.
+    pub fn of_settings(&self, settings: Vec<(String, String)>) -> Vec<(String, String)> {
+        let keeps = |name: &str| self.read_back.iter().any(|(known, _)| *known == name);
+        settings.into_iter().filter(|(name, _)| keeps(name)).collect()
+    }
+
     /// Where what the engine gave back is not the row's.
     pub fn misfit(&self, settings: &[(String, String)]) -> Option<Misfit> {
         misfit(self.read_back, settings)

@@ -10,10 +10,11 @@ pub(crate) mod times;
 
 use crate::clients::again_if;
 use crate::sql::{
-    Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
+    Access, CANNOT_DECIDE, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef,
+    Visit,
 };
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result,
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, NodeClient, Result,
     no_node_client,
 };
 
@@ -60,6 +61,11 @@ pub(crate) trait Driver: Sized + 'static {
 
     fn prepare(&mut self, sql: &str) -> Result<Self::Prepared>;
 
+    /// [`SqlStore::prepare_untrusted`].
+    fn prepare_untrusted(&mut self, _sql: &str) -> Result<Self::Prepared> {
+        Err(EngineError::unsupported(self.name(), CANNOT_DECIDE))
+    }
+
     /// Runs a statement: with a visitor for its rows, else for the number of rows it changes.
     fn run(
         &mut self,
@@ -104,6 +110,16 @@ pub(crate) trait Driver: Sized + 'static {
 
     /// [`Lifecycle::maintain`].
     fn maintain(&mut self) -> Result<()>;
+
+    /// [`Lifecycle::limits`].
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    /// [`Lifecycle::tier_settings`].
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
+    }
 
     /// [`SqlStore::checkpoints`].
     fn checkpoints(&mut self) -> Result<Option<u64>> {
@@ -158,7 +174,22 @@ pub(crate) struct Connected<D: Driver> {
     in_transaction: bool,
 }
 
+/// A query of a workload file that its engine refused.
+#[allow(dead_code, reason = "used by engines that decide it; a build may have none")]
+pub(crate) fn refused(engine: &str, sql: &str, why: impl std::fmt::Display) -> EngineError {
+    EngineError::impossible(format!(
+        "{engine} refuses `{sql}`: {why}; a query of a workload file is one SELECT over the file's tables"
+    ))
+}
+
 impl<D: Driver> Connected<D> {
+    /// Keeps a prepared statement, by its number.
+    fn keep(&mut self, prepared: Result<D::Prepared>) -> Result<Statement> {
+        let prepared = self.ending(prepared)?;
+        self.prepared.push(prepared);
+        Ok(Statement(self.prepared.len() - 1))
+    }
+
     /// A store without statements yet.
     pub fn new(driver: D) -> Box<Self> {
         Box::new(Self { prepared: Vec::new(), driver, in_transaction: false })
@@ -217,6 +248,14 @@ impl<D: Driver> Lifecycle for Connected<D> {
     fn maintain(&mut self) -> Result<()> {
         self.apart("do its maintenance")?;
         self.driver.maintain()
+    }
+
+    fn limits(&self) -> Limits {
+        self.driver.limits()
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.driver.tier_settings()
     }
 
     fn join(&self) -> Join {
@@ -279,9 +318,12 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let prepared = self.driver.prepare(sql);
-        let prepared = self.ending(prepared)?;
-        self.prepared.push(prepared);
-        Ok(Statement(self.prepared.len() - 1))
+        self.keep(prepared)
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
+        let prepared = self.driver.prepare_untrusted(sql);
+        self.keep(prepared)
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {

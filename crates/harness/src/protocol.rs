@@ -115,6 +115,11 @@ pub enum Event {
     },
     /// The phase ended: ok, capped, unsupported or wrong. Its runs have been told before.
     PhaseEnded(Box<PhaseResult>),
+    /// Every phase ended, and the engine is no longer set as its tier asks.
+    TierChanged {
+        /// Which setting, and how.
+        reason: String,
+    },
     /// Every phase ended and the engine is closed.
     Finished,
     /// The trial cannot go on.

@@ -164,7 +164,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let library = library.map(|path| ("library".to_owned(), path.display().to_string()));
     let trial = result::Trial {
         version: Some(version),
-        settings: settings.into_iter().chain(library).collect(),
+        settings: settings.iter().cloned().chain(library).collect(),
         baseline_bytes,
         open_ns: Some(open_ns),
         ..result::Trial::default()
@@ -194,7 +194,24 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
             trial.phase(index, phase)?;
         }
     }
+    if let Some(reason) = changed(&settings, &trial.bench.tier_settings()?) {
+        trial.events.send(&Event::TierChanged { reason })?;
+    }
     Ok(trial.bench.finish()?)
+}
+
+/// Which setting of the tier is another at the end of a trial than when the engine was opened, if one is.
+fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<String> {
+    ended.iter().find_map(|(name, now)| {
+        let (_, then) = opened.iter().find(|(known, _)| known == name)?;
+        let text = || {
+            format!(
+                "the durability tier changed during the trial: {name} was {then} when the engine was opened, \
+                 and is {now} at the end"
+            )
+        };
+        (then != now).then(text)
+    })
 }
 
 /// Enters the control group of the trial: what memory is taken from now on is charged to it. What was

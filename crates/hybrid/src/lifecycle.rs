@@ -2,12 +2,27 @@
 
 use std::sync::Arc;
 
-use embermark_contract::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use embermark_contract::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Result, Store,
+};
 
 use crate::NAME;
 use crate::client::Hybrid;
 
+/// Tables of the front that are no table of a program's: names, log, chunks, and what is gone of those.
+const OWN_TABLES: usize = 4;
+
 impl Lifecycle for Hybrid {
+    /// The front's, of whose tables four are the hybrid's own.
+    fn limits(&self) -> Limits {
+        let limits = self.front.limits();
+        Limits { tables: limits.tables.map(|most| most.saturating_sub(OWN_TABLES)), ..limits }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.front.tier_settings()
+    }
+
     /// The front's, which nobody has to be alone for.
     fn upkeep(&mut self) -> Result<()> {
         self.front.upkeep()

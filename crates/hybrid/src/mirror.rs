@@ -94,14 +94,14 @@ pub(crate) fn fits(sql: &mut dyn SqlStore, shared: &Shared, stamp: Stamp) -> Res
     let shown = shared.all_shown();
     let mut fit = Fit { applied: 0, highest: Vec::new() };
     let mut of_stamp = false;
-    let select = "SELECT format, stamp, applied FROM hybrid_books";
+    let select = "SELECT format, stamp, applied FROM hybrid·books";
     visit(sql, select, &mut |row| {
         of_stamp = row.int(0)? == Some(FORMAT) && row.int(1)? == Some(stamp.drawn as i64);
         fit.applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
         Ok(())
     })?;
     let mut same = 0;
-    let select = "SELECT id, name, version, highest FROM hybrid_tables";
+    let select = "SELECT id, name, version, highest FROM hybrid·tables";
     visit(sql, select, &mut |row| {
         let id = row.int(0)?.unwrap_or(-1);
         let (name, version) = (row.text(1)?.unwrap_or_default(), row.int(2)?);
@@ -139,12 +139,12 @@ pub(crate) fn sign(
 ) -> Result<()> {
     let applied = shared.applied.load(std::sync::atomic::Ordering::Acquire) as i64;
     sql.batch(&format!(
-        "CREATE OR REPLACE TABLE hybrid_books AS \
+        "CREATE OR REPLACE TABLE hybrid·books AS \
          SELECT {FORMAT}::BIGINT AS format, {}::BIGINT AS stamp, {applied}::BIGINT AS applied; \
-         CREATE OR REPLACE TABLE hybrid_tables (id BIGINT, name VARCHAR, version BIGINT, highest BLOB)",
+         CREATE OR REPLACE TABLE hybrid·tables (id BIGINT, name VARCHAR, version BIGINT, highest BLOB)",
         stamp.drawn as i64
     ))?;
-    let insert = sql.prepare("INSERT INTO hybrid_tables VALUES (?, ?, ?, ?)")?;
+    let insert = sql.prepare("INSERT INTO hybrid·tables VALUES (?, ?, ?, ?)")?;
     for (id, Shown { decode, .. }) in shared.all_shown() {
         let highest = state.highest.get(usize::from(id)).and_then(Option::as_deref);
         let highest = highest.map_or(Param::Null, Param::Bytes);

@@ -56,6 +56,10 @@ pub(crate) struct State {
     pub overlaid: u64,
 }
 
+/// Stands in the names of what the hybrid itself keeps in the mirror, beside tables and columns whose names
+/// are ASCII: none of theirs is one of ours. A letter to DuckDB's parser.
+pub(crate) const OWN: char = '·';
+
 /// A table that is shown.
 #[derive(Clone)]
 pub(crate) struct Shown {
@@ -80,7 +84,7 @@ impl Shown {
     fn new((table, key_length): (String, Option<usize>), decode: Arc<dyn Decode>) -> Self {
         let of = *decode.rows();
         let table_of = |what: &str, columns| {
-            let name = format!("{}_{what}", of.name).leak();
+            let name = format!("{}{OWN}{what}", of.name).leak();
             &*Box::leak(Box::new(TableDef { name, columns, key: &[] }))
         };
         let columns = &of.columns[..of.key.len().min(of.columns.len())];
@@ -98,7 +102,7 @@ impl Shown {
 
     /// Its name in questions.
     pub(crate) fn name(&self) -> &'static str {
-        self.rows.name.strip_suffix("_hot").unwrap_or(self.rows.name)
+        self.rows.name.split(OWN).next().unwrap_or(self.rows.name)
     }
 }
 

@@ -18,6 +18,20 @@ pub fn names(tables: &[Entry<'_>], log: &Log) {
     }
 }
 
+/// No index is given twice.
+pub fn indexes(draft: &Draft<'_>, fields: &Fields<'_>) {
+    let (Some(indexes), Some(node)) = (&draft.indexes, fields.get("index")) else { return };
+    let twice = indexes.iter().enumerate().find(|(n, index)| indexes[..*n].contains(index));
+    if let Some((_, index)) = twice {
+        let names: Vec<&str> = index.iter().map(|place| draft.columns[*place].name).collect();
+        node.add(
+            format!("the index of '{}' is given twice", names.join("', '")),
+            "",
+            "take one away",
+        );
+    }
+}
+
 /// No column of the key may be absent.
 pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {
     let (Some(key), Some(node)) = (&draft.key, fields.get("key")) else { return };

@@ -18,7 +18,8 @@ pub struct Draft<'a> {
     pub columns: Vec<DraftColumn<'a>>,
     /// The key, where it is right.
     pub key: Option<Vec<usize>>,
-    indexes: Option<Vec<Vec<usize>>>,
+    /// The indexes, where they are right.
+    pub indexes: Option<Vec<Vec<usize>>>,
     /// Where its rows come from.
     pub rows: Option<RowsFrom>,
 }
@@ -71,6 +72,7 @@ impl<'a> Draft<'a> {
                 None => draft.places(&index),
             })
         });
+        checks::indexes(&draft, &fields);
         checks::key(&draft, &fields);
         checks::time(&draft, log);
         checks::made(&draft, log);

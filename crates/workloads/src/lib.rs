@@ -422,6 +422,15 @@ pub trait Bench {
     /// rows in.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
 
+    /// The settings that keep the durability tier, asked of the engine again
+    /// ([`Lifecycle::tier_settings`](embermark_contract::Lifecycle::tier_settings)). Outside the clock.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        Ok(Vec::new())
+    }
+
     /// Maintenance of the database as a run of a phase that puts rows in has left it.
     ///
     /// # Errors

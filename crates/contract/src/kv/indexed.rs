@@ -7,7 +7,8 @@ mod scope;
 use super::mirror::Mirror;
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store,
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Reopener, Result,
+    Scope, Store,
 };
 use load::{Gather, Sorted};
 use scope::{Indexing, Inner, Scratch};
@@ -82,6 +83,14 @@ impl Indexed {
 impl Lifecycle for Indexed {
     fn maintain(&mut self) -> Result<()> {
         self.store.maintain()
+    }
+
+    fn limits(&self) -> Limits {
+        self.store.limits()
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.store.tier_settings()
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

@@ -186,9 +186,9 @@ mod tests {
             ledger.found().unwrap().differs
         };
         let says = "the rows are not the pairs: key 7 is of commit 2, by SQL of commit 9";
-        let change = "UPDATE ledger_hot SET commit_number = 9 WHERE id = 7";
+        let change = "UPDATE ledger·hot SET commit_number = 9 WHERE id = 7";
         assert_eq!(told(&mut ledger, change).unwrap(), says);
         let says = "the rows are not the pairs: key 0 of commit 2 is not there by SQL";
-        assert_eq!(told(&mut ledger, "DELETE FROM ledger_hot WHERE id = 0").unwrap(), says);
+        assert_eq!(told(&mut ledger, "DELETE FROM ledger·hot WHERE id = 0").unwrap(), says);
     }
 }

@@ -32,5 +32,6 @@ mod resume;
 mod retention;
 mod run;
 mod secrets;
+mod untrusted_sql;
 mod verify;
 mod workload_files;

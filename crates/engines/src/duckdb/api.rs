@@ -42,6 +42,9 @@ pub(super) type State = u32;
 /// `DuckDBSuccess`.
 pub(super) const SUCCESS: State = 0;
 
+/// The `duckdb_statement_type` of a query.
+pub(super) const SELECT: u32 = 1;
+
 /// A `duckdb_type`, one of [`types`].
 pub(super) type TypeId = u32;
 
@@ -158,6 +161,7 @@ functions! {
     prepare_error(statement: Handle) -> *const c_char;
     destroy_prepare(statement: *mut Handle);
     nparams(statement: Handle) -> u64;
+    prepared_statement_type(statement: Handle) -> u32;
     param_type(statement: Handle, place: u64) -> TypeId;
     bind_null(statement: Handle, place: u64) -> State;
     bind_int32(statement: Handle, place: u64, value: i32) -> State;

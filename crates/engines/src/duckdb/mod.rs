@@ -10,6 +10,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tier;
+mod untrusted;
 mod vector;
 
 use std::num::NonZero;
@@ -139,6 +140,7 @@ impl Place {
             ("preserve_insertion_order", "false".to_owned()),
             // A benchmark loads nothing from the network.
             ("autoinstall_known_extensions", "false".to_owned()),
+            ("autoload_known_extensions", "false".to_owned()),
         ];
         if self.library.has_block_size {
             ours.push((BLOCK_SIZE.0, BLOCK_SIZE.1.to_string()));

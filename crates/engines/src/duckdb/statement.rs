@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::NAME;
-use super::api::{Api, Owned, SUCCESS, TypeId, types};
+use super::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
 use super::connection::{Answer, Connection, terminated, text};
 use super::vector::{Column, Row};
 use crate::sql::{Param, Visit};
@@ -70,6 +70,13 @@ impl Prepared {
         let parameters = (1..=count).map(|place| Parameter::of(api, &statement, place)).collect();
         let (columns, connection) = (RefCell::default(), Rc::clone(connection));
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
+    }
+
+    /// Whether it is a query.
+    pub(super) fn is_select(&self) -> bool {
+        // SAFETY: the statement is alive.
+        let of = unsafe { (self.connection.api.prepared_statement_type)(self.statement.raw) };
+        of == SELECT
     }
 
     /// Its text.

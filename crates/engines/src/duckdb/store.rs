@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
-use super::tier::Log;
-use super::{FILE, NAME, Place, appender, quoted};
+use super::tier::{Log, tiers};
+use super::{FILE, NAME, Place, appender, quoted, read_back, untrusted};
 use crate::clients::Moved;
 use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
@@ -65,6 +65,11 @@ impl Driver for Session {
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared> {
         Prepared::new(&self.connection, sql, self.changes)
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        let configured = self.place.options.configured().map(|(name, _)| name);
+        untrusted::prepare(&self.connection, sql, self.changes, configured)
     }
 
     /// Prepares a statement without parameters again when data has changed since. DuckDB 1.5 keeps
@@ -180,6 +185,12 @@ impl Driver for Session {
                     (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
                     block's checksum when it reads the block";
         Err(EngineError::unsupported(NAME, what))
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let settings = read_back(&self.connection, &self.place.options)?;
+        let tiers = tiers(Some(self.place.library));
+        Ok(tiers.of(self.place.options.durability).of_settings(settings))
     }
 
     fn join(&self) -> Join {

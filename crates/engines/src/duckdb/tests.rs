@@ -212,3 +212,100 @@ fn a_transaction_larger_than_the_memory_says_so() {
     assert!(error.contains("--memory") && !error.contains('\n'), "{error}");
     store.close().unwrap();
 }
+
+/// A database of its own in a folder, or none where the library is not here.
+fn opened(dir: &Path) -> Option<Box<dyn SqlStore>> {
+    if !is_here(&DuckDb) {
+        return None;
+    }
+    let options = OpenOptions::new(dir, Durability::Process, 64 << 20);
+    let Store::Sql(mut sql) = DuckDb.open(&options).unwrap().store else { panic!("no SQL") };
+    sql.batch("CREATE TABLE t (a INTEGER, b VARCHAR); INSERT INTO t VALUES (1, 'x')").unwrap();
+    Some(sql)
+}
+
+#[test]
+fn one_select_of_a_stranger_is_prepared_and_whatever_else_there_is_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut sql) = opened(dir.path()) else { return };
+    let deep = format!("SELECT {} FROM t", ["a"; 300].join(" + "));
+    for text in [
+        "SELECT a, count(*), quantile_cont(a, 0.5), max(b) FROM t GROUP BY a ORDER BY random()",
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) FROM n",
+        "VALUES (1), (2)",
+        "SELECT * FROM range(3), unnest([1, 2]), json_each('[1]') -- a remark",
+        &deep,
+    ] {
+        sql.prepare_untrusted(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    let out = dir.path().join("out");
+    let out = out.display();
+    for text in [
+        "INSERT INTO t VALUES (2, 'y') RETURNING a",
+        "DELETE FROM t",
+        "DROP TABLE t",
+        "CREATE TABLE u AS SELECT 1",
+        "BEGIN",
+        "VACUUM",
+        "CHECKPOINT",
+        "SET threads = 1",
+        "PRAGMA synchronous = OFF",
+        "PRAGMA table_info('t')",
+        "CALL pragma_version()",
+        "PREPARE p AS SELECT 1",
+        "EXPLAIN ANALYZE SELECT 1",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "IMPORT DATABASE '/tmp'",
+        "SELECT 1; DROP TABLE t",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT (SELECT count(*) FROM READ_TEXT('/etc/passwd'))",
+        "SELECT * FROM '/etc/passwd.csv'",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM query('SELECT 1')",
+        "SELECT * FROM t, force_checkpoint()",
+        "SELECT * FROM enable_profiling()",
+        "WITH x AS (FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))) FROM x",
+        &format!(
+            "SELECT * FROM enable_logging(storage = 'file', storage_config = {{'path': '{out}'}})"
+        ),
+        &format!("COPY t TO '{out}'"),
+        &format!("ATTACH '{out}' AS x"),
+        &format!("EXPORT DATABASE '{out}'"),
+        "",
+    ] {
+        assert!(sql.prepare_untrusted(text).is_err(), "{text}");
+    }
+    assert!(!dir.path().join("out").exists());
+}
+
+#[test]
+fn after_a_query_of_a_stranger_the_database_is_closed_to_the_outside_and_works_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut sql) = opened(dir.path()) else { return };
+    sql.prepare_untrusted("SELECT 1").unwrap();
+    sql.prepare_untrusted("SELECT 2").unwrap();
+    let file = dir.path().join("out.csv");
+    for text in [
+        format!("COPY t TO '{}'", file.display()),
+        "SELECT * FROM read_text('/etc/passwd')".to_owned(),
+        "SET enable_external_access = true".to_owned(),
+        "LOAD httpfs".to_owned(),
+    ] {
+        assert!(sql.batch(&text).is_err(), "{text}");
+    }
+    assert!(!file.exists());
+    for step in [crate::sql::QueryKind::Point, crate::sql::QueryKind::Analytic] {
+        sql.expect(step).unwrap();
+    }
+    sql.batch("INSERT INTO t SELECT i, i FROM range(200000) AS r (i)").unwrap();
+    sql.suspend_checkpoints(1 << 20).unwrap();
+    sql.maintain().unwrap();
+    let mut client = sql.open_client().unwrap().open().unwrap();
+    let Store::Sql(other) = &mut client else { panic!("no SQL") };
+    other.prepare_untrusted("SELECT count(*) FROM t").unwrap();
+    client.close().unwrap();
+    sql.crash_on_close().unwrap();
+    sql.close().unwrap();
+}

@@ -82,6 +82,11 @@ impl Prepared {
         Ok(Self { handle, of, input, output, has_blobs, blobs, sql, bytes, connection })
     }
 
+    /// Whether it is a query that locks no row.
+    pub fn is_select(&self) -> bool {
+        self.of == kind::SELECT
+    }
+
     /// Whether it has parameters that are blobs.
     pub fn takes_blobs(&self) -> bool {
         self.input.fields.iter().any(|field| field.of == types::BLOB)

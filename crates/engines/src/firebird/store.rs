@@ -7,10 +7,11 @@ use super::dialect::{BYTES, COLLATIONS, FirebirdSql};
 use super::place::{Made, Place};
 use super::settings::ASKED;
 use super::statement::Prepared;
+use super::tier::TIERS;
 use super::{NAME, check, failed, load};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
-use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::sql_driver::{Connected, Driver, Stopped, refused};
+use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 
 /// Why no other process may open a database that one has open.
 const EXCLUSIVE: &str = "in the server mode Super, which a library has as shipped, the engine has exclusive access to each database file \
@@ -142,6 +143,16 @@ impl Driver for Session {
         prepared.map_err(|e| failed(format!("prepare `{sql}`"), &e))
     }
 
+    /// The parser takes one statement, and in EXISTS only a query: not EXECUTE BLOCK, which returns rows as well.
+    /// Outside of a transaction a query runs in one that only reads.
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        let nested = format!("SELECT 1 FROM RDB$DATABASE WHERE EXISTS (\n{sql}\n)");
+        let prepared = Prepared::new(&self.connection, &nested, self.bytes)
+            .and_then(|_| Prepared::new(&self.connection, sql, self.bytes))
+            .map_err(|e| refused(NAME, sql, e))?;
+        if prepared.is_select() { Ok(prepared) } else { Err(refused(NAME, sql, "it is no SELECT")) }
+    }
+
     #[inline]
     fn run(
         &mut self,
@@ -185,6 +196,18 @@ impl Driver for Session {
             all.run(&[], Some(&mut |_| Ok(()))).map_err(Stopped::into_error)?;
         }
         self.rest()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            key_columns: Some(16),
+            manual: "https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-create",
+            ..Limits::default()
+        }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        Ok(TIERS.of(self.place.options.durability).of_settings(self.settings()?))
     }
 
     fn join(&self) -> Join {

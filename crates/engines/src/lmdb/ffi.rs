@@ -16,7 +16,7 @@ use crate::{EngineError, Result};
 /// 32 bits, below `ulimit -v` or in an emulator.
 const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
 /// Named databases at most.
-const TABLES: u32 = 40;
+pub const TABLES: u32 = 40;
 /// Files for their owner and whom the umask leaves.
 const MODE: u32 = 0o664;
 
@@ -115,6 +115,12 @@ impl Env {
     pub fn sync(&self) -> Result<()> {
         // SAFETY: open.
         check(unsafe { mdb_env_sync(self.0.raw, 1) }, "sync")
+    }
+
+    /// Bytes of a key at most.
+    pub fn longest_key(&self) -> usize {
+        // SAFETY: open.
+        usize::try_from(unsafe { mdb_env_get_maxkeysize(self.0.raw) }).unwrap_or_default()
     }
 
     /// Its flags, the size of its map and that of its pages.

@@ -15,8 +15,8 @@ use embermark_model::Durability;
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::settings::SWITCH;
 use crate::{
-    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
+    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
 };
 
 mod check;
@@ -158,6 +158,15 @@ impl Lifecycle for Databases {
     /// bring the pages to the disk.
     fn maintain(&mut self) -> Result<()> {
         self.env.sync()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            tables: Some(ffi::TABLES as usize),
+            key_bytes: Some(self.env.longest_key()),
+            manual: "http://www.lmdb.tech/doc/group__mdb.html",
+            ..Limits::default()
+        }
     }
 
     /// Locks are on, so processes may share it (<http://www.lmdb.tech/doc/starting.html>). A

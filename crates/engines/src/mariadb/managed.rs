@@ -15,6 +15,9 @@ use crate::server::address::{self, Address};
 use crate::server::{self, Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
+/// The database of a private server.
+pub(super) const DATABASE: &str = "embermark";
+
 const MIB: u64 = 1024 * 1024;
 
 /// The least that InnoDB starts with: "innodb_page_size=16384 requires innodb_buffer_pool_size >=
@@ -84,7 +87,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // (https://mariadb.com/kb/en/shutdown/).
     let (server, session) =
         Server::start(ServerSpec::new(NAME, &found.mariadbd, args), &home, connect)?;
-    Ok((server, session.create("embermark", false)?))
+    Ok((server, session.create(DATABASE, false)?))
 }
 
 /// Everything the system tables depend on. The user is part of it, because the files are his, and
@@ -159,8 +162,9 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         "--skip-log-bin".to_owned(),
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
-        // One connection of ours, and one to look at it.
-        format!("--max-connections={}", 9 + options.clients.max(1)),
+        // One connection of ours, one to look at it, and one more for each client that runs queries of a
+        // workload file.
+        format!("--max-connections={}", 9 + 2 * options.clients.max(1)),
         "--skip-name-resolve".to_owned(),
         // Nobody asks for it here, and since 11.4 a server makes a key for it whenever it starts, which
         // takes it half a minute (https://mariadb.com/kb/en/securing-connections-for-client-and-server/).

@@ -16,6 +16,7 @@ mod load;
 mod managed;
 mod param;
 mod query;
+mod reader;
 mod session;
 mod settings;
 mod statement;

@@ -9,12 +9,13 @@ use super::library::{Connector, LIBRARY};
 use super::load::{load, load_file};
 use super::statement::Prepared;
 use super::target::Target;
-use super::{NAME, check, failed};
+use super::tier::TIERS;
+use super::{NAME, check, failed, reader};
 use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Background, Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::{Background, Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -29,6 +30,8 @@ const MODE: &str = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBST
 /// order: the connection before its server.
 pub(super) struct Session {
     pub connection: Rc<Connection>,
+    /// Runs the queries of a workload file, where there were any.
+    reader: Option<Rc<Connection>>,
     pub server: Option<Server>,
     /// The largest packet that the server takes, in bytes.
     pub largest_packet: usize,
@@ -48,8 +51,9 @@ impl Session {
         elsewhere: Address,
     ) -> std::result::Result<Self, Failure> {
         let connection = Rc::new(Connection::open(library, &target)?);
-        let (server, database, largest_packet, given) = (None, String::new(), 0, false);
-        Ok(Self { connection, server, largest_packet, target, database, elsewhere, given })
+        let (reader, server, database) = (None, None, String::new());
+        let (largest_packet, given) = (0, false);
+        Ok(Self { connection, reader, server, largest_packet, target, database, elsewhere, given })
     }
 
     /// The store of a further client of a database, reached as its [`join`](Driver::join) says.
@@ -116,17 +120,27 @@ impl Session {
     /// Makes a new connection to the database, then lets go of the old one, so that a failure
     /// leaves one.
     fn renew(&mut self) -> Result<()> {
-        let target = Target { database: Some(self.database.clone()), ..self.target.clone() };
-        let connection = Connection::open(self.connection.library, &target);
+        let connection = Connection::open(self.connection.library, &self.target());
         self.connection = Rc::new(connection.map_err(|e| failed("connect again", &e))?);
+        self.reader = None;
         self.set()
     }
 
     fn set(&self) -> Result<()> {
-        self.send(&format!(
+        self.send(&Self::settings())
+    }
+
+    /// What each of its connections begins with.
+    pub fn settings() -> String {
+        format!(
             "SET NAMES utf8mb4 COLLATE {COLLATION}, sql_mode = '{MODE}', time_zone = '+00:00', \
              autocommit = 1, tx_isolation = 'REPEATABLE-READ', div_precision_increment = 15"
-        ))
+        )
+    }
+
+    /// How a connection to its database is made.
+    pub fn target(&self) -> Target {
+        Target { database: Some(self.database.clone()), ..self.target.clone() }
     }
 
     /// Runs statements and drops what they return.
@@ -206,6 +220,16 @@ impl Driver for Session {
     fn prepare(&mut self, sql: &str) -> Result<Prepared> {
         let prepared = Prepared::new(&self.connection, sql);
         prepared.map_err(|e| failed(format!("prepare `{sql}`"), &e))
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        let reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => Rc::new(reader::connect(self)?),
+        };
+        let prepared = reader::prepare(&reader, sql);
+        self.reader = Some(reader);
+        prepared
     }
 
     fn run(
@@ -290,6 +314,25 @@ impl Driver for Session {
         into.push(Background::count("pages flushed", flushed));
         into.push(Background::count("waits for room in the log", value("Innodb_log_waits")));
         Ok(())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            columns: Some(1_017),
+            indexes: Some(64),
+            key_columns: Some(32),
+            manual: "https://mariadb.com/kb/en/innodb-limitations/",
+            ..Limits::default()
+        }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let names: Vec<&str> = TIERS.power.read_back.iter().map(|(name, _)| *name).collect();
+        let names = names.join("', '");
+        let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('{names}')");
+        let rows: Vec<[String; 2]> =
+            self.connection.rows(&sql).map_err(|e| failed("read its settings back", &e))?;
+        Ok(rows.into_iter().map(<[String; 2]>::into).collect())
     }
 
     fn join(&self) -> Join {

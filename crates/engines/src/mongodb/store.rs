@@ -16,7 +16,9 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{
+    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Result, Store,
+};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -105,6 +107,16 @@ impl MongoStore {
 }
 
 impl Lifecycle for MongoStore {
+    fn limits(&self) -> Limits {
+        Limits {
+            // The 64th is that of the key.
+            indexes: Some(63),
+            key_columns: Some(32),
+            manual: "https://www.mongodb.com/docs/manual/reference/limits/#indexes",
+            ..Limits::default()
+        }
+    }
+
     /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB
     /// keeps no statistics for its planner, which tries plans instead.
     fn maintain(&mut self) -> Result<()> {

@@ -124,8 +124,9 @@ fn configuration(open: &OpenOptions) -> Vec<String> {
         "max_wal_size=2GB".to_owned(),
         "checkpoint_timeout=15min".to_owned(),
         // One connection of ours; three are reserved for superusers.
-        // A few for us and for those who look on, and one for each client beyond the first.
-        format!("max_connections={}", 7 + open.clients.max(1)),
+        // A few for us and for those who look on, one for each client beyond the first, and one more for
+        // each where it runs queries of a workload file.
+        format!("max_connections={}", 7 + 2 * open.clients.max(1)),
         // A crash is to be seen, not to be recovered from while the clock runs.
         "restart_after_crash=off".to_owned(),
         "unix_socket_permissions=0700".to_owned(),

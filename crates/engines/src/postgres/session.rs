@@ -13,14 +13,14 @@ use super::copy::{Copy, send_file, unread};
 use super::library::{Libpq, library_for};
 use super::offers::{Offer, Offers};
 use super::statement::Prepared;
-use super::{NAME, check, dialect, external};
+use super::{NAME, check, dialect, external, reader, settings};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Background, Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::{Background, Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 
 /// In place of a schema's name: the whole database is ours.
-const WHOLE: &str = "-";
+pub(super) const WHOLE: &str = "-";
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
@@ -33,6 +33,8 @@ const NOT_TAKEN: [&str; 2] = ["0A", "42"];
 /// A connection, and what goes with it. Fields are dropped in order: the connection before its server.
 pub(super) struct Session {
     pub connection: Connection,
+    /// Runs the queries of a workload file, where there were any.
+    reader: Option<Connection>,
     pub server: Option<Server>,
     pub durability: Durability,
     /// What the server has.
@@ -60,7 +62,30 @@ impl Session {
         let at = at(schema.as_deref().unwrap_or(WHOLE), Offers::ALL, place);
         let (server, settings, statements) = (None, None, 0);
         let (offers, dialect) = (Offers::ALL, dialect::of(durability, Offers::ALL));
-        Self { connection, server, durability, offers, dialect, schema, at, settings, statements }
+        let reader = None;
+        Self {
+            connection,
+            reader,
+            server,
+            durability,
+            offers,
+            dialect,
+            schema,
+            at,
+            settings,
+            statements,
+        }
+    }
+
+    /// Its schema, or [`WHOLE`], and how the server is reached.
+    pub fn place(&self) -> Result<(&str, &str)> {
+        let [schema, _, place] = address::parts(NAME, &self.at)?;
+        Ok((schema, place))
+    }
+
+    /// What each of its connections begins with.
+    pub fn settings(&self) -> Option<&str> {
+        self.settings.as_deref()
     }
 
     /// The same of a server that may lack something.
@@ -101,13 +126,14 @@ impl Session {
 
     /// Makes a new connection, then ends the old one, so that a failure leaves one.
     fn renew(&mut self) -> Result<()> {
-        let [_, _, place] = address::parts(NAME, &self.at)?;
+        let (_, place) = self.place()?;
         let mut connection = Connection::open(self.connection.library(), place)
             .map_err(|e| EngineError::failed(NAME, "connect again", e))?;
         if let Some(sql) = &self.settings {
             connection.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
         }
         drop(mem::replace(&mut self.connection, connection));
+        self.reader = None;
         Ok(())
     }
 
@@ -125,6 +151,7 @@ impl Session {
     /// Drops the schema that was made on somebody's server, if there is one.
     fn drop_schema(&mut self) -> Result<()> {
         let Some(schema) = self.schema.take() else { return Ok(()) };
+        self.reader = None;
         // A transaction that was left open would take the DROP back; ending none is a warning.
         self.exec(c"ROLLBACK")?;
         self.ask(&format!("DROP SCHEMA {schema} CASCADE")).map(drop)
@@ -243,13 +270,29 @@ impl Driver for Session {
         prepared.map_err(|e| e.while_doing(format!("prepare `{sql}`")))
     }
 
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements += 1;
+        reader::allow(self)?;
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => reader::connect(self)?,
+        };
+        let prepared = reader::prepare(&mut reader, self.statements, sql);
+        self.reader = Some(reader);
+        prepared
+    }
+
     fn run(
         &mut self,
         statement: &mut Prepared,
         params: &[Param<'_>],
         visit: Option<&mut Visit<'_>>,
     ) -> std::result::Result<u64, Stopped> {
-        statement.run(&mut self.connection, params, visit)
+        let connection = match (&mut self.reader, statement.is_untrusted) {
+            (Some(reader), true) => reader,
+            _ => &mut self.connection,
+        };
+        statement.run(connection, params, visit)
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
@@ -377,6 +420,19 @@ impl Driver for Session {
             into.push(Background::state("autovacuum workers", vacuums));
         }
         Ok(())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            columns: Some(1_600),
+            key_columns: Some(32),
+            manual: "https://www.postgresql.org/docs/current/limits.html",
+            ..Limits::default()
+        }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(self)
     }
 
     fn join(&self) -> Join {

@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::offers::Offer;
 use super::session::Session;
+use super::tier::TIERS;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
 use crate::{OpenOptions, Result, Setting, Settings, Takes};
@@ -102,6 +103,18 @@ pub(super) fn read_back(
     }
     let version = if options.url.is_some() { product(session, version)? } else { version };
     Ok((version, settings))
+}
+
+/// The settings that keep the session's tier, as far as the server says them.
+pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
+    let mut settings = ReadBack::new();
+    for (name, _) in TIERS.of(session.durability).read_back {
+        // A server that is given may have none of that name, and has said so when it was opened.
+        let asked = session.connection.run(&format!("SELECT current_setting('{name}', true)"));
+        let value = asked.ok().and_then(first);
+        settings.extend(value.map(|value| ((*name).to_owned(), value)));
+    }
+    Ok(settings)
 }
 
 /// The version of a server that is given: PostgreSQL's own number, or what else it says it is.

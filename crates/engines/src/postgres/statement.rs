@@ -2,12 +2,13 @@
 
 use std::ffi::CString;
 
+use super::NAME;
 use super::answer::ServerError;
 use super::connection::{Connection, Reading};
 use super::row::rows;
 use super::value::Values;
 use crate::sql::{Param, Visit};
-use crate::sql_driver::Stopped;
+use crate::sql_driver::{Stopped, refused};
 
 /// Rows that are few enough to be read whole.
 const FEW: u64 = 64;
@@ -19,12 +20,19 @@ const OFTEN: u8 = 8;
 /// (<https://www.postgresql.org/docs/18/mvcc-serialization-failure-handling.html>).
 const CONFLICTS: [&str; 2] = ["40001", "40P01"];
 
+/// Classes of what a query of a workload file may not do, by the server's word: what it does not support there,
+/// a change in a transaction that only reads, and what the user has no right to
+/// (<https://www.postgresql.org/docs/18/errcodes-appendix.html>).
+const REFUSED: [&str; 3] = ["0A", "25", "42"];
+
 /// A statement that a connection knows by its name.
 ///
 /// Its rows are streamed, so that a result of any size takes little memory. That costs something
 /// where there is one row, so a statement that has given few rows eight times in a row is read
 /// whole, until it gives many.
 pub(super) struct Prepared {
+    /// Whether it is a query of a workload file, which the session's other connection knows.
+    pub is_untrusted: bool,
     name: CString,
     sql: String,
     values: Values,
@@ -37,7 +45,8 @@ impl Prepared {
     pub fn new(connection: &mut Connection, number: usize, sql: &str) -> Result<Self, ServerError> {
         let name = CString::new(format!("s{number}")).unwrap_or_default();
         let types = connection.prepare(&name, sql)?;
-        Ok(Self { name, sql: sql.to_owned(), values: Values::new(types), few: 0 })
+        let (sql, values) = (sql.to_owned(), Values::new(types));
+        Ok(Self { is_untrusted: false, name, sql, values, few: 0 })
     }
 
     /// Runs it, visits its rows, and gives the number the server counted.
@@ -47,9 +56,12 @@ impl Prepared {
         params: &[Param<'_>],
         mut visit: Option<&mut Visit<'_>>,
     ) -> Result<u64, Stopped> {
-        let Self { name, sql, values, few } = self;
+        let Self { is_untrusted, name, sql, values, few } = self;
         let mut seen = 0;
-        let stopped = |error: ServerError, seen| stopped(sql, error, seen > 0);
+        let stopped = |error: ServerError, seen| match *is_untrusted && is_refused(&error) {
+            true => Stopped::Engine(refused(NAME, sql, error.message)),
+            false => stopped(sql, error, seen > 0),
+        };
         let values = values.encode(params);
         let values = values.map_err(|e| stopped(ServerError::without_state(e), seen))?;
         let reading = if *few == OFTEN { Reading::Whole } else { Reading::Streamed };
@@ -71,6 +83,12 @@ impl Prepared {
         *few = if seen <= FEW { OFTEN.min(*few + 1) } else { 0 };
         Ok(count)
     }
+}
+
+#[cold]
+fn is_refused(error: &ServerError) -> bool {
+    let state = error.state.as_deref().unwrap_or_default();
+    REFUSED.iter().any(|class| state.starts_with(class))
 }
 
 #[cold]

@@ -3,6 +3,7 @@
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
 //! no half of it can be committed.
 
+mod authorizer;
 mod background;
 mod bulk;
 mod check;
@@ -20,7 +21,7 @@ use std::rc::Rc;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::clients::PATIENCE;
 use crate::{
@@ -185,6 +186,9 @@ fn configure(
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
     // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // No other database is ever attached to it (https://www.sqlite.org/c3ref/limit.html).
+    // SAFETY: the connection is open.
+    unsafe { ffi::sqlite3_limit(connection.handle(), ffi::SQLITE_LIMIT_ATTACHED, 0) };
     for (name, value) in pragmas(options, client) {
         connection.execute_batch(&format!("PRAGMA {name} = {value};"))?;
     }

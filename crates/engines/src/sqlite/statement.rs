@@ -61,6 +61,17 @@ impl Prepared {
         Ok(prepared)
     }
 
+    /// Whether it is a query: it returns rows, changes nothing, and is no EXPLAIN.
+    pub(super) fn is_query(&self) -> bool {
+        let raw = self.raw.as_ptr();
+        // SAFETY: the statement is alive.
+        unsafe {
+            ffi::sqlite3_stmt_readonly(raw) != 0
+                && ffi::sqlite3_stmt_isexplain(raw) == 0
+                && ffi::sqlite3_column_count(raw) > 0
+        }
+    }
+
     /// Runs it to its end.
     pub(super) fn run<'p>(&self, params: impl ExactSizeIterator<Item = Param<'p>>) -> Result<()> {
         let running = self.bind(params)?;

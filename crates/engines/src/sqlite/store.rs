@@ -8,13 +8,15 @@ use rusqlite::{Connection, ffi};
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{
-    Client, FILE, LOCKED, NAME, background, bulk, check, connect, has_log, is_locked, node,
+    Client, FILE, LOCKED, NAME, authorizer, background, bulk, check, connect, has_log, is_locked,
+    node, read_all, tier::TIERS,
 };
 use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, NodeClient, OpenOptions, Result, Store,
+    Background, Checked, ClientOpener, EngineError, Join, Limits, NodeClient, OpenOptions, Result,
+    Store,
 };
 
 const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
@@ -74,6 +76,10 @@ impl Driver for Session {
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared> {
         Prepared::new(&self.connection, sql)
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        authorizer::prepare(&self.connection, sql)
     }
 
     #[inline]
@@ -163,6 +169,24 @@ impl Driver for Session {
 
     fn check(&mut self) -> Result<Checked> {
         check::integrity(&self.connection)
+    }
+
+    fn limits(&self) -> Limits {
+        // SAFETY: the connection is open; -1 asks for the limit and sets none.
+        let columns =
+            unsafe { ffi::sqlite3_limit(self.connection.handle(), ffi::SQLITE_LIMIT_COLUMN, -1) };
+        Limits {
+            columns: usize::try_from(columns).ok(),
+            reserved_prefix: Some("sqlite_"),
+            manual: "https://www.sqlite.org/limits.html",
+            ..Limits::default()
+        }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let settings = read_all(&self.connection, &self.options)
+            .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
+        Ok(TIERS.of(self.options.durability).of_settings(settings))
     }
 
     fn join(&self) -> Join {

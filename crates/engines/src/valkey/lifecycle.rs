@@ -7,7 +7,7 @@ use super::resp::Answer;
 use super::session::{Session, failed};
 use super::settings::value;
 use super::store::ValkeyStore;
-use super::{NAME, check};
+use super::{NAME, check, settings};
 use crate::log_files::log_files;
 use crate::server::{self, Server};
 use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Result};
@@ -65,6 +65,10 @@ impl Lifecycle for ValkeyStore {
         }
         let why = "the server could not, and says why in its log";
         Err(EngineError::failed(NAME, "rewrite its append-only file", why))
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(&mut self.session)
     }
 
     fn join(&self) -> Join {

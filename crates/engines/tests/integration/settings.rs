@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use embermark_engines::registry::{self, ENGINES};
-use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Tier};
+use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use tempfile::TempDir;
@@ -253,5 +253,38 @@ fn defaults_that_keep_less_than_a_tier_say_so() {
         assert!(own_durability.is_some_and(|own| own.contains(says)), "{id} {tier}: {own:?}");
         let none = opened(id, Durability::None, &defaults).unwrap();
         assert_eq!(found(&none, OWN_DURABILITY), None, "{id}: nothing is promised");
+    }
+}
+
+/// Of each engine what weakens its tier while it is open.
+const WEAKENING: [(&str, Durability, &str); 4] = [
+    ("sqlite", Durability::Power, "PRAGMA synchronous = OFF"),
+    ("postgres", Durability::Power, "SET synchronous_commit = off"),
+    ("mariadb", Durability::Process, "SET GLOBAL innodb_flush_log_at_trx_commit = 0"),
+    ("duckdb", Durability::Process, "SET fsync_mode = 'none'"),
+];
+
+#[test]
+fn a_tier_that_is_weakened_while_it_is_open_shows_in_the_settings_that_are_asked_again() {
+    for (id, tier, weaken) in WEAKENING.into_iter().filter(|(id, ..)| here(id)) {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let options = OpenOptions::new(folder.path(), tier, 32 << 20);
+        let opened = registry::find(id).unwrap().open(&options).unwrap();
+        let mut store = opened.store;
+        let before = store.lifecycle().tier_settings().unwrap();
+        for pair in &before {
+            assert!(opened.settings.contains(pair), "{id}: {pair:?} in {:?}", opened.settings);
+        }
+        let Store::Sql(sql) = &mut store else { panic!("{id}: no SQL") };
+        // DuckDB has the setting since version 2.
+        match sql.batch(weaken) {
+            Err(error) if id == "duckdb" => println!("{error}"),
+            done => {
+                done.unwrap();
+                assert_ne!(store.lifecycle().tier_settings().unwrap(), before, "{id}");
+            }
+        }
+        store.close().unwrap();
     }
 }

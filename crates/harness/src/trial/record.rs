@@ -62,6 +62,11 @@ impl Record {
                 let runs = self.open_phase.take().map(|phase| phase.runs).unwrap_or_default();
                 self.trial.phases.push(PhaseResult { runs, ..*ended });
             }
+            Event::TierChanged { reason } => {
+                for phase in self.trial.phases.iter_mut().filter(|p| p.status.has_figures()) {
+                    (phase.status, phase.reason) = (Status::Wrong, Some(reason.clone()));
+                }
+            }
             Event::Finished => self.finished = true,
             Event::Failed { status, reason } => self.failure = Some((status, reason)),
         }

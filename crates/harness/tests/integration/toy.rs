@@ -52,6 +52,7 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("secret", Fault::Forbids),
     &Toy("null", Fault::WrongValue),
     &Toy("opened", Fault::Library),
+    &Toy("weakening", Fault::Weakens),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -86,6 +87,8 @@ enum Fault {
     Absent,
     /// Its library is a folder with its version in a file. From 2.0 on it syncs.
     Library,
+    /// Is set otherwise after 150 reads.
+    Weakens,
 }
 
 /// The variable that names the folder of its library.
@@ -211,6 +214,12 @@ pub const MAINTENANCE: Duration = Duration::from_millis(1_000);
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let has_changed = self.fault == Fault::Weakens && self.gets >= 150;
+        let mode = if has_changed { "loose" } else { "toy" };
+        Ok(vec![("mode".into(), mode.into()), ("told_at_the_end".into(), "alone".into())])
+    }
+
     fn maintain(&mut self) -> Result<()> {
         if self.fault == Fault::SlowMaintenance {
             std::thread::sleep(MAINTENANCE);
@@ -489,6 +498,10 @@ impl Bench for Numbers {
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
         (phase == 0).then_some(16 * ops)
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.store.tier_settings()
     }
 
     fn maintain_as_left(&mut self) -> Result<()> {

@@ -25,6 +25,7 @@ crate::tests!(
     a_result_says_what_its_engines_are,
     tiers_made_by_one_setting_can_be_run_once,
     a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase,
+    a_cell_whose_tier_changed_during_a_trial_is_wrong,
     a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on,
     an_engine_that_fails_panics_or_quits_is_told_by_its_last_words,
     an_engine_that_hangs_is_timed_out_and_its_server_is_gone,
@@ -563,4 +564,20 @@ fn an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases() {
     let phases = &cell.trials[0].phases;
     let elapsed: u64 = phases.iter().flat_map(|phase| &phase.runs).map(|run| run.elapsed_ns).sum();
     assert!(cell.status == Status::Ok && u128::from(elapsed) < OPENING.as_nanos(), "{elapsed}");
+}
+
+fn a_cell_whose_tier_changed_during_a_trial_is_wrong() {
+    let out = Out::new();
+    let result = run(&plan(&["good", "weakening"]), &out.options()).unwrap();
+    assert_eq!(cell(&result, "good").status, Status::Ok);
+    let weakening = cell(&result, "weakening");
+    assert_eq!(weakening.status, Status::Wrong);
+    for trial in &weakening.trials {
+        assert!(trial.phases.iter().all(|phase| phase.status == Status::Wrong), "{trial:?}");
+        let reason = trial.reason.as_deref().unwrap_or_default();
+        assert!(
+            reason.contains("mode was toy when the engine was opened, and is loose"),
+            "{reason}"
+        );
+    }
 }

@@ -8,7 +8,7 @@ use super::kept::{Chunk, Kept};
 use crate::shared::Shown;
 
 /// The column of a chunk that is the number of its run.
-pub(crate) const RUN: &str = "hybrid_run";
+pub(crate) const RUN: &str = "hybrid·run";
 
 /// A text as a literal of SQL.
 pub(crate) fn literal(text: &str) -> String {

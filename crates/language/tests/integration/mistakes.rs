@@ -63,6 +63,11 @@ fn tables_are_checked() {
         ("file = \"a\"\nkey = []", COLUMNS, "no column"),
         ("file = \"a\"\nkey = [\"n\"]", COLUMNS, "'n' is of the key and may be absent"),
         ("file = \"a\"\nkey = [\"id\", \"id\"]", COLUMNS, "'id' twice"),
+        (
+            "file = \"a\"\nkey = [\"id\"]\nindex = [[\"n\", \"id\"], [\"id\"], [\"n\", \"id\"]]",
+            COLUMNS,
+            "the index of 'n', 'id' is given twice",
+        ),
         ("file = \"a\"\nkey = [\"id\"]\nindex = [\"n\"]", COLUMNS, "an index is a list of columns"),
         (
             "file = \"a\"\nkey = [\"id\"]",

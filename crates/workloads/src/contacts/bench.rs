@@ -140,7 +140,7 @@ impl Loads for ContactsBench {
     }
 
     fn maintain(&mut self) -> Result<(), EngineError> {
-        self.book.maintain()
+        self.book.lifecycle().maintain()
     }
 }
 
@@ -222,6 +222,10 @@ impl Bench for ContactsBench {
         let contacts = &self.cell.oracle.contacts;
         let inserted = (Phase::ALL[phase] == Phase::Insert).then(|| first(contacts, ops))?;
         Some(inserted.iter().map(Contact::value_bytes).sum())
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        self.book.lifecycle().tier_settings()
     }
 
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {

@@ -4,7 +4,7 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
     Value,
 };
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -158,8 +158,8 @@ impl AddressBook for DocumentBook {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use embermark_contract::kv::{
     self, IndexDef, KvStore, Operations, Pairs, Range, Table, TableDef, Visit,
 };
-use embermark_contract::{EngineError, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, Result, Scope};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -279,8 +279,8 @@ impl AddressBook for KvBook {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

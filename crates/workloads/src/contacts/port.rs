@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayString;
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -117,8 +117,8 @@ pub(super) trait AddressBook {
     /// Visits every row, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
-    /// Runs the engine's maintenance: its checkpoint or compaction.
-    fn maintain(&mut self) -> Result<()>;
+    /// What every database has.
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -229,8 +229,8 @@ impl AddressBook for SeriesBook {
         self.query("", visit)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

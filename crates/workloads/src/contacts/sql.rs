@@ -1,9 +1,9 @@
 //! Contacts in an SQL database.
 
-use embermark_contract::Result;
 use embermark_contract::sql::{
     self, Dialect, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -270,8 +270,8 @@ impl AddressBook for SqlBook {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -237,6 +237,10 @@ impl Bench for FileBench {
         Some((0..rows.loaded.min(ops as usize)).map(|place| rows.staged.user_bytes(place)).sum())
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        self.database.lifecycle().tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {
         self.database.lifecycle().maintain()?;
         self.maintained = true;

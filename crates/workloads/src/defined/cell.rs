@@ -165,6 +165,15 @@ impl Cell {
         self.tables.iter().for_each(|rows| rows.begin(rows.loaded));
     }
 
+    /// A name that no table of the file has: this one, or it with underscores behind it.
+    pub(super) fn free_name(&self, name: &str) -> String {
+        let mut free = name.to_owned();
+        while self.tables.iter().any(|rows| rows.table.name.eq_ignore_ascii_case(&free)) {
+            free.push('_');
+        }
+        free
+    }
+
     /// What a phase does.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work

@@ -102,6 +102,11 @@ impl Codec {
         widths.sum()
     }
 
+    /// Bytes of the longest index before the key that ends each of its entries.
+    pub(super) fn longest_index(&self) -> usize {
+        self.indexes.iter().map(|(_, length)| *length).max().unwrap_or_default()
+    }
+
     /// Its indexes, by these names.
     pub(super) fn indexes<'a>(&self, names: &'a [String]) -> Vec<IndexDef<'a>> {
         let places = self.indexes.iter().zip(names);

@@ -8,6 +8,7 @@ use embermark_contract::{EngineError, Reopener, Result, Store};
 use super::cell::Cell;
 use super::document::DocumentTables;
 use super::kv::KvTables;
+use super::limits;
 use super::port::Database;
 use super::series::SeriesTables;
 use super::sql::SqlTables;
@@ -17,7 +18,12 @@ use crate::reopenable::Reopenable;
 ///
 /// # Errors
 /// When the family cannot hold them, or the engine refuses.
-pub(super) fn open(store: Store, reopener: Reopener, cell: Arc<Cell>) -> Result<Box<dyn Database>> {
+pub(super) fn open(
+    mut store: Store,
+    reopener: Reopener,
+    cell: Arc<Cell>,
+) -> Result<Box<dyn Database>> {
+    limits::check(&store.lifecycle().limits(), &cell)?;
     Ok(match store {
         Store::Sql(store) => Box::new(SqlTables::new(Reopenable::new(store, reopener), cell)),
         Store::Kv(store) => {

@@ -18,6 +18,7 @@ use super::access::{Access, By, Filter, filters};
 use super::aggregate::Groups;
 use super::cell::{Cell, Rows, table_of};
 use super::codec::Codec;
+use super::limits;
 use super::newest::Newest;
 use super::port::{Database, Found, Session, SessionWork, VisitRow, with};
 use super::rows::Source;
@@ -66,7 +67,8 @@ impl KvTables {
             let what = "bytes in a key that are not its last column";
             return Err(EngineError::unsupported("our coding of keys", what));
         }
-        let codecs = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
+        let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
+        limits::check_keys(&store.limits(), &cell, &codecs)?;
         let asks = store.mirror().is_some().then(|| Asks::new(&cell, &codecs));
         let (tables, buffers) = (Vec::new(), Buffers::default());
         let mut new = Self { store, cell, codecs, tables, keeps_indexes, asks, buffers };
@@ -123,11 +125,11 @@ impl Database for KvTables {
 
     fn attach(&mut self) -> Result<()> {
         self.tables.clear();
-        for (rows, codec) in self.cell.tables.iter().zip(&*self.codecs) {
+        for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
             let numbers = 0..rows.table.indexes.len();
             let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
-            // Letters and digits alone.
-            let name: String = rows.table.name.chars().filter(|c| *c != '_').collect();
+            // A store's names have letters and digits alone, so that the file's would not stay apart.
+            let name = format!("table{place}");
             let indexes = codec.indexes(&names);
             let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
             self.tables.push(self.store.table(&def)?);

@@ -12,6 +12,7 @@ mod draws;
 mod family;
 mod fresh;
 mod kv;
+mod limits;
 mod mix;
 mod mixed;
 mod newest;

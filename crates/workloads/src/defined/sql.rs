@@ -95,13 +95,12 @@ impl Database for SqlTables {
         let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
         self.store.batch(&dialect.drop_table(def.name))?;
         self.store.batch(&dialect.create_table_of(def, &types))?;
-        for index in indexes {
-            let of: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
-            let called = of.join("_");
-            let of: Vec<String> = of.iter().map(|name| dialect.column(name)).collect();
-            let (name, of) = (dialect.table(def.name), of.join(", "));
-            let text = format!("CREATE INDEX {}_by_{called} ON {name} ({of})", def.name);
-            self.store.batch(&text)?;
+        for (number, index) in indexes.iter().enumerate() {
+            let of = index.iter().map(|column| dialect.column(&columns[*column].name));
+            let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
+            // An index may not have the name of a table, nor two indexes the same.
+            let called = self.cell.free_name(&format!("index_{table}_{number}"));
+            self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
         }
         Ok(())
     }

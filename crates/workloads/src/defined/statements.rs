@@ -157,12 +157,15 @@ impl Texts<'_> {
         let (all, table, by, time) =
             (self.all_of("r."), self.table(), self.name(by), self.name(time));
         if seeks {
+            // Not the table's own name, which it would hide.
+            let each =
+                if self.table.name.eq_ignore_ascii_case("each_of") { "every" } else { "each_of" };
             return format!(
-                "WITH RECURSIVE each_of (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
-                 (SELECT MIN({by}) FROM {table} WHERE {by} > each_of.v) FROM each_of \
-                 WHERE each_of.v IS NOT NULL) SELECT {all} FROM each_of JOIN {table} AS r \
-                 ON r.{by} = each_of.v AND r.{time} = \
-                 (SELECT MAX({time}) FROM {table} WHERE {by} = each_of.v)"
+                "WITH RECURSIVE {each} (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
+                 (SELECT MIN({by}) FROM {table} WHERE {by} > {each}.v) FROM {each} \
+                 WHERE {each}.v IS NOT NULL) SELECT {all} FROM {each} JOIN {table} AS r \
+                 ON r.{by} = {each}.v AND r.{time} = \
+                 (SELECT MAX({time}) FROM {table} WHERE {by} = {each}.v)"
             );
         }
         format!(
@@ -220,7 +223,8 @@ impl Texts<'_> {
             text += &format!(" GROUP BY {}", by.join(", "));
         }
         let order = |order: &OrderBy| {
-            format!("c{}{}", order.column, if order.descending { " DESC" } else { "" })
+            // By its place: a column of the table may have the name of one of the result.
+            format!("{}{}", order.column + 1, if order.descending { " DESC" } else { "" })
         };
         let order: Vec<String> = group.order.iter().map(order).collect();
         if !order.is_empty() {

@@ -287,6 +287,10 @@ impl Bench for EventsBench {
         Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        self.store.lifecycle().tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {
         Loads::maintain_as_left(self)
     }

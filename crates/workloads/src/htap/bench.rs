@@ -158,6 +158,10 @@ impl Bench for HtapBench {
         Some(first(&self.cell.dogs, ops).iter().map(Dog::value_bytes).sum())
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        self.store.store().tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {
         self.store.store().maintain()
     }

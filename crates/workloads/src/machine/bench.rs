@@ -317,6 +317,10 @@ impl Bench for MachineBench {
         matches!(self.phases[phase].name, WRITE | LIVE).then_some(ops * Sample::VALUE_BYTES)
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.log.tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<()> {
         self.log.maintain()
     }

@@ -265,6 +265,10 @@ impl MachineLog for DocumentLog {
         self.store.maintain()
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.store.tier_settings()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }

@@ -181,6 +181,10 @@ impl MachineLog for KvLog {
         self.store.maintain()
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.store.tier_settings()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }

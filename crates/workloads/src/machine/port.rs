@@ -184,6 +184,11 @@ pub(super) trait MachineLog {
     /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
+    /// The settings that keep the durability tier, asked of the engine again.
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
+    }
+
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
 }

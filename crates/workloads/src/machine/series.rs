@@ -132,6 +132,10 @@ impl MachineLog for SeriesLog {
         self.0.maintain()
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.0.tier_settings()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         self.0.close()
     }

@@ -111,6 +111,10 @@ impl Bench for RetentionBench {
         Some(ops * Row::BYTES)
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.log.lifecycle().tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<()> {
         self.log.lifecycle().maintain()
     }

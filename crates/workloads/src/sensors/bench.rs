@@ -257,6 +257,10 @@ impl Bench for SensorBench {
         Some(first(loaded, ops).iter().map(Reading::value_bytes).sum())
     }
 
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
+        self.log.lifecycle().tier_settings()
+    }
+
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {
         Loads::maintain_as_left(self)
     }

@@ -5,6 +5,7 @@
 mod batches;
 mod caps;
 mod clients;
+mod colliding_names;
 mod common;
 mod contacts;
 mod defined_families;
@@ -13,6 +14,7 @@ mod engines;
 mod events;
 mod htap;
 mod lies;
+mod limits;
 mod mirrored;
 mod names;
 mod questions;

@@ -98,6 +98,10 @@ impl SqlStore for Liar {
         self.honest.prepare(sql)
     }
 
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
+        self.honest.prepare_untrusted(sql)
+    }
+
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
         self.honest.run(statement, params)
     }

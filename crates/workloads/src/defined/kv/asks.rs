@@ -68,7 +68,7 @@ impl Asks {
         for (place, rows) in cell.tables.iter().enumerate() {
             let (table, mut name) = (rows.table, &*rows.table.name);
             if !order(table).eq(0..table.columns.len()) {
-                name = other_name(cell, name).leak();
+                name = cell.free_name(&format!("{name}_by_key")).leak();
                 let all: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
                 let (view, all) = (&table.name, all.join(", "));
                 views += &format!(
@@ -107,15 +107,6 @@ impl Asks {
     pub(super) fn reopened(&mut self) {
         self.by_rows.number = None;
     }
-}
-
-/// A name that no table of the file has.
-fn other_name(cell: &Cell, name: &str) -> String {
-    let mut other = format!("{name}_by_key");
-    while cell.tables.iter().any(|rows| rows.table.name.eq_ignore_ascii_case(&other)) {
-        other.push('_');
-    }
-    other
 }
 
 impl ByRows {

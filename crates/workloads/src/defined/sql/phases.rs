@@ -35,12 +35,13 @@ impl Statements {
         if !statements.is_empty() {
             return Ok(());
         }
-        let own = matches!(cell.work(phase), Work::Sql(_));
-        for text in all(store.dialect(), cell, phase)? {
-            let prepared = store.prepare(&text);
-            let prepared =
-                prepared.map_err(|e| if own { EngineError::impossible(e) } else { e })?;
-            statements.push(prepared);
+        if let Work::Sql(sql) = cell.work(phase) {
+            let prepared = store.prepare_untrusted(cell.text_of(sql)?);
+            statements.push(prepared.map_err(EngineError::impossible)?);
+            return Ok(());
+        }
+        for text in generated(store.dialect(), cell, phase)? {
+            statements.push(store.prepare(&text)?);
         }
         Ok(())
     }
@@ -65,12 +66,9 @@ pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows) -> Texts<'a> {
     Texts { dialect, table: rows.table, early: rows.early() }
 }
 
-/// The statements of a phase.
-fn all(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<String>> {
+/// The statements of a phase that the file has no SQL of its own for.
+fn generated(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<String>> {
     let work = cell.work(phase);
-    if let Work::Sql(sql) = work {
-        return Ok(vec![cell.text_of(sql)?.to_owned()]);
-    }
     let Some(table) = table_of(work) else {
         return Err(EngineError::unsupported("SQL", "this phase"));
     };

@@ -1,0 +1,97 @@
+//! Queries of a workload file: DuckDB's own parser says what a statement is, and the database is closed to
+//! the outside before (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
+
+use std::rc::Rc;
+
+use super::connection::Connection;
+use super::statement::Prepared;
+use super::{NAME, literal};
+use crate::sql_driver::{Stopped, refused};
+use crate::{EngineError, Result};
+
+/// The table functions that a query may call: those that read their arguments alone. Others read files,
+/// checkpoint, set what is logged or run a text as SQL.
+const TABLE_FUNCTIONS: [&str; 5] = ["generate_series", "json_each", "json_tree", "range", "unnest"];
+
+/// What this adapter goes on setting after the configuration is locked.
+const OURS: [&str; 2] = ["threads", "wal_autocheckpoint"];
+
+/// Asks the parser, by the extension `json` that is part of the library: why a text is no query, else how
+/// many it is and which table functions it calls
+/// (<https://duckdb.org/docs/stable/data/json/sql_to_and_from_json>).
+const PARSED: &str = "\
+    WITH parsed AS (SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree) \
+    SELECT tree ->> 'error_message', json_array_length(tree, '$.statements'), \
+    (SELECT string_agg(DISTINCT part.value ->> 'function_name', ',') \
+     FROM parsed AS p, json_tree(p.tree) AS part WHERE part.key = 'function') FROM parsed";
+
+/// Prepares one query that reads tables of the database, and closes the database to the outside for good.
+pub(super) fn prepare<'a>(
+    connection: &Rc<Connection>,
+    sql: &str,
+    changes: u64,
+    configured: impl Iterator<Item = &'a str>,
+) -> Result<Prepared> {
+    close(connection, configured)?;
+    judge(connection, sql)?;
+    let prepared = Prepared::new(connection, sql, changes)?;
+    if prepared.is_select() { Ok(prepared) } else { Err(refused(NAME, sql, "it is no SELECT")) }
+}
+
+/// Takes files, extensions and the network from the database. None of that can be given back to it. The
+/// configuration is locked but for what this adapter and the settings of a configuration say to each new
+/// connection; a version before 1.5 cannot make exceptions and is left unlocked.
+fn close<'a>(connection: &Rc<Connection>, configured: impl Iterator<Item = &'a str>) -> Result<()> {
+    let state = "SELECT current_setting('enable_external_access')::VARCHAR, \
+                 (SELECT count(*) FROM duckdb_settings() WHERE name = 'allowed_configs')";
+    let (mut is_open, mut has_exceptions) = (true, false);
+    let asked = Prepared::new(connection, state, 0)?.query(&[], &mut |row| {
+        is_open = row.text(0)? != Some("false");
+        has_exceptions = row.int(1)? == Some(1);
+        Ok(())
+    });
+    asked.map_err(Stopped::into_error)?;
+    if !is_open {
+        return Ok(());
+    }
+    let mut all =
+        "SET allow_community_extensions = false; SET enable_external_access = false".to_owned();
+    if has_exceptions {
+        let names: Vec<String> = OURS.into_iter().chain(configured).map(literal).collect();
+        all += &format!(
+            "; SET allowed_configs = [{}]; SET lock_configuration = true",
+            names.join(", ")
+        );
+    }
+    connection.batch(&all).map(drop)
+}
+
+/// Has the parser say that a text is one query, and that it calls no function that does more than read.
+fn judge(connection: &Rc<Connection>, sql: &str) -> Result<()> {
+    let parser = Prepared::new(connection, PARSED, 0).map_err(|e| {
+        let what =
+            format!("SQL of a workload file without its extension json, which parses it: {e}");
+        EngineError::unsupported(NAME, what)
+    })?;
+    let (mut why, mut statements, mut functions) = (None, None, String::new());
+    let asked = parser.query(&[crate::sql::Param::Text(sql)], &mut |row| {
+        why = row.text(0)?.map(str::to_owned);
+        statements = row.int(1)?;
+        functions = row.text(2)?.unwrap_or_default().to_owned();
+        Ok(())
+    });
+    asked.map_err(Stopped::into_error)?;
+    if let Some(why) = why {
+        return Err(refused(NAME, sql, why));
+    }
+    if statements != Some(1) {
+        let count = statements.unwrap_or_default();
+        return Err(refused(NAME, sql, format_args!("it holds {count} statements")));
+    }
+    let other = functions.split(',').filter(|name| !name.is_empty());
+    let mut other = other.filter(|name| !TABLE_FUNCTIONS.contains(&&*name.to_lowercase()));
+    match other.next() {
+        Some(name) => Err(refused(NAME, sql, format_args!("it may not call {name}()"))),
+        None => Ok(()),
+    }
+}

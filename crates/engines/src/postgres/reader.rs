@@ -1,0 +1,87 @@
+//! The connection that runs the queries of a workload file: its user may read the tables and do nothing else.
+//! It is another connection than the workload's own, whose settings a query could change
+//! (`SELECT set_config('synchronous_commit', 'off', false)`).
+
+use super::NAME;
+use super::connection::Connection;
+use super::session::{Session, WHOLE};
+use super::statement::Prepared;
+use crate::sql_driver::refused;
+use crate::{EngineError, Result};
+
+/// The user of a private server that reads its tables.
+const READER: &str = "embermark_reader";
+
+/// Every statement of the connection is a transaction that only reads.
+const READ_ONLY: &str = "SET default_transaction_read_only = on";
+
+/// Whether the user of a URL may reach files or programs of the server's machine
+/// (<https://www.postgresql.org/docs/current/predefined-roles.html>).
+const REACHES_FILES: &str = "\
+    SELECT (rolsuper OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname IN ('pg_read_server_files', \
+    'pg_write_server_files', 'pg_execute_server_program') AND pg_has_role(current_user, r.oid, 'MEMBER')))::text \
+    FROM pg_roles WHERE rolname = current_user";
+
+/// Lets the reader of a private server read the tables that there are by now; of a user of somebody's server
+/// sees that it may do no more there than a query of a workload file shall.
+pub(super) fn allow(session: &mut Session) -> Result<()> {
+    let (schema, place) = session.place()?;
+    if schema != WHOLE {
+        return check_user(session);
+    }
+    let sql = user(place);
+    session.connection.run(&sql).map(drop).map_err(|e| e.while_doing("make a user that only reads"))
+}
+
+/// Connects as the reader, or as the same user on somebody's server.
+pub(super) fn connect(session: &Session) -> Result<Connection> {
+    let (schema, place) = session.place()?;
+    // Of what is said twice the last counts.
+    let user = if schema == WHOLE { format!(" user={READER}") } else { String::new() };
+    let mut reader = Connection::open(session.connection.library(), &(place.to_owned() + &user))
+        .map_err(|e| EngineError::failed(NAME, "connect as a user that only reads", e))?;
+    for sql in session.settings().into_iter().chain([READ_ONLY]) {
+        reader.run(sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
+    }
+    Ok(reader)
+}
+
+/// Statements that make the reader where it is not there and let it read the tables. One client at a time.
+fn user(place: &str) -> String {
+    let password = place.split_once("password=").map_or("''", |(_, password)| password);
+    format!(
+        "SELECT pg_advisory_xact_lock(1); DO $$ BEGIN \
+         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{READER}') \
+         THEN CREATE ROLE {READER} LOGIN PASSWORD {password}; END IF; END $$; \
+         REVOKE CREATE ON SCHEMA public FROM PUBLIC; \
+         GRANT USAGE ON SCHEMA public TO {READER}; \
+         GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER}"
+    )
+}
+
+/// Refuses a user of somebody's server who may do more there than a query of a workload file shall.
+fn check_user(session: &mut Session) -> Result<()> {
+    let reaches = session.connection.run(REACHES_FILES).ok();
+    let reaches = reaches.and_then(|found| found.texts().into_iter().flatten().next().flatten());
+    let what = match reaches.as_deref() {
+        Some("false") => return Ok(()),
+        Some(_) => {
+            "SQL of a workload file by a user who may read files of the server: give a URL with a user \
+             that is no superuser"
+        }
+        None => "SQL of a workload file on a server that does not say what its user may do",
+    };
+    Err(EngineError::unsupported(NAME, what))
+}
+
+/// Prepares a query. The server's parser takes one statement, and in EXISTS only a query that changes nothing.
+pub(super) fn prepare(reader: &mut Connection, number: usize, sql: &str) -> Result<Prepared> {
+    reader
+        .prepare(c"embermark_parsed", &format!("SELECT EXISTS (\n{sql}\n)"))
+        .map_err(|e| refused(NAME, sql, e.message))?;
+    reader.run("DEALLOCATE embermark_parsed").map_err(|e| e.while_doing("forget a statement"))?;
+    let prepared = Prepared::new(reader, number, sql);
+    let mut prepared = prepared.map_err(|e| e.while_doing(format!("prepare `{sql}`")))?;
+    prepared.is_untrusted = true;
+    Ok(prepared)
+}

@@ -1,0 +1,91 @@
+//! What an engine states that it does not hold is unsupported, before anything is measured.
+
+use std::path::Path;
+
+use crate::common::{connecting, options, store};
+use embermark_engines::registry;
+use embermark_language::parse;
+use embermark_model::Scale;
+use embermark_model::plan::DataSource;
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Spec, Workload};
+
+/// A workload file's tables in a folder, staged.
+fn staged(tables: &str, scale: Scale, folder: &Path) -> (&'static dyn Workload, Spec) {
+    let text = format!("{tables}\n[phase.load]\ndo = \"insert\"");
+    let definition = parse("test.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let workload = Defined::leak(definition, folder.to_owned(), 0.0);
+    let rows = folder.join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(scale, &rows).unwrap();
+    (workload, Spec::of(rows, "as-written", 7))
+}
+
+/// A table of so many integers, with indexes.
+fn table(name: &str, columns: usize, indexes: &str) -> String {
+    let column = |n| format!("c{n} = {{ type = \"u8\", make = \"cycle\", distinct = 2 }}\n");
+    let columns: String = (0..columns).map(column).collect();
+    format!(
+        "[table.{name}]\nrows = 3\nkey = [\"id\"]\nindex = [{indexes}]\n[table.{name}.columns]\n\
+         id = {{ type = \"u32\", make = \"sequence\" }}\n{columns}"
+    )
+}
+
+/// Opens the tables on an engine: why they are unsupported, if they are; `None` where it is not here.
+fn refused(id: &str, workload: &dyn Workload, spec: &Spec) -> Option<Option<String>> {
+    let (_dir, mut options) = options();
+    let store = store(registry::find(id).unwrap(), &mut options)?;
+    let spec = Spec { engine: id.to_owned(), ..spec.clone() };
+    Some(match workload.prepare(&spec).unwrap().open(store, connecting()) {
+        Ok(bench) => {
+            bench.finish().unwrap();
+            None
+        }
+        Err(error) => {
+            assert!(error.is_unsupported(), "{id}: {error}");
+            Some(error.to_string())
+        }
+    })
+}
+
+/// The tables are refused for this reason.
+fn is_refused(id: &str, tables: &str, why: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (workload, spec) = staged(tables, Scale::Rows(3), folder.path());
+    let Some(refused) = refused(id, workload, &spec) else { return };
+    let refused = refused.unwrap_or_default();
+    assert!(refused.contains(why) && refused.contains("http"), "{id}: {refused}");
+}
+
+#[test]
+fn more_than_an_engine_states_is_unsupported_by_its_own_number() {
+    is_refused("sqlite", &table("wide", 2_000, ""), "2001 columns, and sqlite takes 2000");
+    is_refused("sqlite", &table("sqlite_x", 1, ""), "begin with 'sqlite_'");
+    is_refused("postgres", &table("wide", 1_600, ""), "1601 columns, and postgres takes 1600");
+    let columns: Vec<String> = (0..33).map(|n| format!("\"c{n}\"")).collect();
+    let index = format!("[{}]", columns.join(", "));
+    is_refused("postgres", &table("t", 33, &index), "33 columns, and postgres takes 32");
+    is_refused("firebird", &table("t", 33, &index), "33 columns, and firebird takes 16");
+    let each: Vec<String> = (0..65).map(|n| format!("[\"c{n}\"]")).collect();
+    is_refused("mariadb", &table("t", 65, &each.join(", ")), "65 indexes, and mariadb takes 64");
+    is_refused("mongodb", &table("t", 65, &each.join(", ")), "65 indexes, and mongodb takes 63");
+    is_refused("lmdb", &table("t", 40, &each[..40].join(", ")), "41 tables and indexes, and lmdb");
+    is_refused("hybrid", &table("t", 36, &each[..36].join(", ")), "37 tables and indexes");
+}
+
+#[test]
+fn a_key_that_is_longer_than_an_engine_takes_is_unsupported_and_one_byte_less_is_not() {
+    for (length, is_too_long) in [(512, true), (511, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = format!("word,n\n{},1\nshort,2\n", "k".repeat(length));
+        std::fs::write(folder.path().join("rows.csv"), csv).unwrap();
+        let table = "[table.t]\nfile = \"rows.csv\"\nkey = [\"word\"]\n[table.t.columns]\n\
+                     word = \"text\"\nn = \"u8\"";
+        let (workload, spec) = staged(table, Scale::Full, folder.path());
+        let Some(refused) = refused("lmdb", workload, &spec) else { return };
+        assert_eq!(refused.is_some(), is_too_long, "{refused:?}");
+        if let Some(why) = refused {
+            assert!(why.contains("512 bytes, and lmdb takes 511"), "{why}");
+        }
+    }
+}
