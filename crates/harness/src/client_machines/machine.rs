@@ -10,7 +10,7 @@ use embermark_model::result::Trial;
 use embermark_workloads::{Bench, CheckError, Prepared, Spec};
 
 use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
-use crate::Catalog;
+use crate::{Catalog, Interrupt};
 use crate::probes::Probes;
 use crate::stage::Stages;
 use crate::worker::status_of;
@@ -102,7 +102,14 @@ impl Machine {
         let workload = catalog.workload(&cell.workload).map_err(failed)?;
         let mut stages = Stages::default();
         stages
-            .add(workload, &[cell.scale], &plan.data, plan.seed, &self.options.dir)
+            .add(
+                workload,
+                &[cell.scale],
+                &plan.data,
+                plan.seed,
+                &self.options.dir,
+                &Interrupt::default(),
+            )
             .map_err(failed)?;
         let rows = stages.file(&cell.workload, cell.scale).map_err(failed)?;
         let spec = Spec {
