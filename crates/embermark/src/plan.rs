@@ -409,7 +409,8 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
             ));
         };
         let url = ServerUrl::from(url);
-        let url = passwords::of(engine).map_or_else(|| url.clone(), |password| url.with_password(password));
+        let url = passwords::of(engine)
+            .map_or_else(|| url.clone(), |password| url.with_password(password));
         url.check(engine).map_err(|why| Failure::usage(format!("--url {engine}: {why}")))?;
         urls.insert(engine.to_owned(), url);
     }

@@ -71,7 +71,10 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
 }
 
 /// The rows of a workload's trial.
-fn rows(run: &Run<'_>, workload: &'static dyn Workload) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
+fn rows(
+    run: &Run<'_>,
+    workload: &'static dyn Workload,
+) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
     let Info { id, .. } = workload.info();
     let staged = run.stages.largest(id, Scale::Rows(ROWS));
     if staged.is_some() || id != READ[0] {

@@ -153,7 +153,11 @@ impl Run<'_> {
         }
         if !self.dirs.is_there() {
             let gone = io::Error::from(io::ErrorKind::NotFound);
-            return Err(HarnessError::file(self.dirs.path(), "go on in the folder of the run", gone));
+            return Err(HarnessError::file(
+                self.dirs.path(),
+                "go on in the folder of the run",
+                gone,
+            ));
         }
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);

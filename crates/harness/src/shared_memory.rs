@@ -21,7 +21,9 @@ const INODE: usize = 48;
 pub(crate) fn remove_left(site: &Path) {
     let directories = directories(site, DEEPEST);
     for id in unattached() {
-        if let Some(header) = header(id) && directories.contains(&place(&header)) {
+        if let Some(header) = header(id)
+            && directories.contains(&place(&header))
+        {
             // SAFETY: this command reads nothing through its last argument.
             unsafe { libc::shmctl(id, libc::IPC_RMID, ptr::null_mut()) };
             let handle = u32::from_ne_bytes(word(&header, HANDLE));

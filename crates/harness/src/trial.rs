@@ -155,11 +155,14 @@ impl Supervisor<'_> {
         };
         let failure = match failure {
             Some((Status::Failed, how)) if job.url.is_none() && death::by_full_disk(&how, job) => {
-                Some((Status::Failed, format!(
-                    "disk full: the database did not fit on the disk of {}; free some, or name a \
+                Some((
+                    Status::Failed,
+                    format!(
+                        "disk full: the database did not fit on the disk of {}; free some, or name a \
                      folder on another disk with --dir; {how}",
-                    job.site.display()
-                )))
+                        job.site.display()
+                    ),
+                ))
             }
             failure => failure,
         };

@@ -92,7 +92,10 @@ mod tests {
     fn what_a_terminal_obeys_is_shown_as_text() {
         assert_eq!(plain("a\x1b[31mred\x1b[0m b"), r"a\u{1b}[31mred\u{1b}[0m b");
         assert_eq!(plain("one\r\n\ttwo  three\n"), "one two three");
-        assert_eq!(plain("bell\x07 c1\u{9b}31m rtl\u{202e}x"), r"bell\u{7} c1\u{9b}31m rtl\u{202e}x");
+        assert_eq!(
+            plain("bell\x07 c1\u{9b}31m rtl\u{202e}x"),
+            r"bell\u{7} c1\u{9b}31m rtl\u{202e}x"
+        );
         assert!(plain("a\x1b[2J\x1bcb\x1b\x07c").chars().all(|c| !c.is_control()));
     }
 
@@ -112,7 +115,10 @@ mod tests {
     #[test]
     fn a_screen_has_colours_where_it_may_and_nothing_else_that_a_terminal_obeys() {
         let text = "\x1b[1mbold\x1b[0m\n\x1b[2J\x1b]0;title\x07 \x1b[1";
-        assert_eq!(screen(text, true), "\x1b[1mbold\x1b[0m\n\\u{1b}[2J\\u{1b}]0;title\\u{7} \\u{1b}[1");
+        assert_eq!(
+            screen(text, true),
+            "\x1b[1mbold\x1b[0m\n\\u{1b}[2J\\u{1b}]0;title\\u{7} \\u{1b}[1"
+        );
         assert!(!screen(text, false).contains('\x1b'));
     }
 

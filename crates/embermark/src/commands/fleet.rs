@@ -136,12 +136,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             ExitCode::SUCCESS
         }
     };
-    say!(
-        "{} of {} devices in {}",
-        devices.len(),
-        devices.len() + lacking.len(),
-        out.display()
-    );
+    say!("{} of {} devices in {}", devices.len(), devices.len() + lacking.len(), out.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -165,9 +160,7 @@ impl From<FleetError> for Failure {
 fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
     let packages = embermark_fleet::init(&args.folder, args.packages.as_deref())?;
     let folder = args.folder.display();
-    say!(
-        "wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in"
-    );
+    say!("wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in");
     say!("{folder}/plan/plan.toml, then: embermark fleet run {folder}");
     if packages == 0 {
         say!(

@@ -46,7 +46,8 @@ fn what_a_library_prints_forks_and_calls_itself_while_it_is_described_is_contain
     let Some(library) = hostile("PRINTS_AND_FORKS") else { return };
     let place = Place::new();
     let with = ["-e", "memory,hostile", "--engine-library", text(&library), "--out", "out"];
-    for words in [&[&RUN[..], &with].concat()[..], &["engines", "--engine-library", text(&library)]] {
+    for words in [&[&RUN[..], &with].concat()[..], &["engines", "--engine-library", text(&library)]]
+    {
         let ended = place.embermark(words).with(0);
         is_harmless(&ended, words[0]);
         let said = ended.stdout + &ended.stderr;

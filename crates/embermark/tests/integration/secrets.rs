@@ -98,7 +98,7 @@ fn a_plan_file_that_is_wrong_names_the_line_and_repeats_no_secret() {
     for (line, says) in [
         (format!("url = \"postgres=postgres://ann:{PASSWORD}@h\""), "sequence"),
         (format!("runs = \"{PASSWORD}\""), "u32"),
-        (format!("url = [\"postgres=postgres://ann:{PASSWORD}@h"), "string"),
+        (format!("url = [\"postgres=postgres://ann:{PASSWORD}@h"), "array"),
         (format!("url = [[\"{PASSWORD}\"]]"), "string"),
         (format!("url = {{ postgres = \"{PASSWORD}\" }}"), "sequence"),
     ] {

@@ -10,10 +10,10 @@ use embermark_model::result::Trial;
 use embermark_workloads::{Bench, CheckError, Prepared, Spec};
 
 use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
-use crate::{Catalog, Interrupt};
 use crate::probes::Probes;
 use crate::stage::Stages;
 use crate::worker::status_of;
+use crate::{Catalog, Interrupt};
 
 /// Points of a run's curve.
 const POINTS: u64 = 1_000;

@@ -1,7 +1,7 @@
 //! The parts of a server's URL, by the rules of the clients that take it.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use ::url::Url;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Schemes whose URLs may name several hosts, which commas divide.
 const SEVERAL_HOSTS: [&str; 4] = ["postgres", "postgresql", "mongodb", "mongodb+srv"];
@@ -142,7 +142,8 @@ pub(super) fn check(engine: &str, url: &str) -> Result<(), String> {
 
 impl Form {
     fn check(&self, parts: &Parts) -> Result<(), String> {
-        let schemes: Vec<String> = self.schemes.iter().map(|scheme| format!("{scheme}://")).collect();
+        let schemes: Vec<String> =
+            self.schemes.iter().map(|scheme| format!("{scheme}://")).collect();
         let database = parts.database.as_deref().unwrap_or_default();
         if parts.is_keywords && !self.keywords || !self.schemes.contains(&&*parts.scheme) {
             return Err(format!("it does not begin with {}", schemes.join(" or ")));
@@ -193,8 +194,10 @@ fn of_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let (path, rest) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
     if path.contains('@') || rest.contains('@') {
-        return Err("an @ stands after its host: in a user's name and password write @ as %40, / as %2F, \
-             ? as %3F, # as %23");
+        return Err(
+            "an @ stands after its host: in a user's name and password write @ as %40, / as %2F, \
+             ? as %3F, # as %23",
+        );
     }
     let (user, hosts) = match authority.rsplit_once('@') {
         Some((user, hosts)) => (Some(user), hosts),

@@ -27,10 +27,7 @@ fn nothing_but_scheme_host_port_and_database_is_shown() {
             "mongodb://***@h1,h2:5",
         ),
         ("mongodb://%2Ftmp%2Fm.sock/x", "mongodb://%2Ftmp%2Fm.sock/x"),
-        (
-            "host=/run/pg user=ann password=s3cret dbname=x",
-            "postgresql://***@%2Frun%2Fpg/x",
-        ),
+        ("host=/run/pg user=ann password=s3cret dbname=x", "postgresql://***@%2Frun%2Fpg/x"),
         ("host = h password = 's3 cr\\'et' port = 7", "postgresql://***@h:7"),
         ("port=7 host=h options='-c x=s3cret'", "postgresql://***@h:7"),
         ("dbname='postgres://ann:s3cret@h/x' host=h", "postgresql://***@h"),

@@ -6,8 +6,8 @@ use embermark_model::result::{Cell, EngineFacts, ResultFile};
 use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
-    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit, Usage,
-    beside, explained, loading, order, parts,
+    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit,
+    Usage, beside, explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
