@@ -56,7 +56,8 @@ proptest! {
                 prop_assert!(render(&file, format, &options).is_ok());
             }
             let files = Files { page: None, tables: None };
-            prop_assert!(!overview(&file, &options, &files).contains('\u{1b}'));
+            let screen = overview(&file, &options, &files);
+            prop_assert!(!screen.contains('\u{1b}'), "it has an escape");
         }
     }
 
