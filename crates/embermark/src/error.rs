@@ -1,32 +1,50 @@
 //! How the program ends when it does not end well.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use embermark_harness::HarnessError;
+use embermark_model::foreign;
 
 /// A message for the user, and the exit status that goes with it.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
+    /// What follows it, drawn for a terminal: with colours where it takes them.
+    drawn: String,
     status: u8,
 }
 
 impl Failure {
     /// What was asked for makes no sense: exit status 2.
     pub fn usage(message: impl ToString) -> Self {
-        Self { message: message.to_string(), status: 2 }
+        Self { message: message.to_string(), drawn: String::new(), status: 2 }
     }
 
     /// What was asked for could not be done: exit status 1.
     pub fn runtime(message: impl ToString) -> Self {
-        Self { message: message.to_string(), status: 1 }
+        Self { message: message.to_string(), drawn: String::new(), status: 1 }
     }
 
     /// A file that could not be written: exit status 1.
     pub fn unwritable<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Self {
         move |error| Self::runtime(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// The same followed by a text that is drawn for a terminal.
+    #[must_use]
+    pub fn showing(self, drawn: impl ToString) -> Self {
+        Self { drawn: drawn.to_string(), ..self }
+    }
+
+    /// Says it on standard error.
+    pub fn say(&self) {
+        say!("embermark: {}", self.message);
+        if !self.drawn.is_empty() {
+            let _ = writeln!(io::stderr(), "\n{}", foreign::screen(&self.drawn, true));
+        }
     }
 
     /// Its exit status.
@@ -43,6 +61,10 @@ impl From<HarnessError> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&foreign::message(&self.message))?;
+        match &*self.drawn {
+            "" => Ok(()),
+            drawn => write!(f, "\n\n{}", foreign::screen(drawn, true)),
+        }
     }
 }

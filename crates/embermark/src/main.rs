@@ -1,5 +1,10 @@
 //! The command line of embermark.
 
+/// Says something to the user on standard error, as [`output::say`](commands::output::say) does.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::commands::output::say(&format!($($words)*)) };
+}
+
 mod commands;
 mod error;
 mod plan;
@@ -11,7 +16,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use embermark_engines::engine_library::{self, Described};
 use embermark_engines::registry;
-use embermark_harness::client_machines;
+use embermark_harness::{client_machines, passwords};
 
 use crate::error::Failure;
 use commands::{
@@ -107,8 +112,25 @@ fn opened(path: &Path) -> Result<(), Failure> {
     added.map(drop).map_err(Failure::usage)
 }
 
+/// Shows what clap says of a command line, which repeats words of it: help, or what is wrong.
+fn refused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        say!("{}", error.to_string().trim_end());
+    } else {
+        // A reader that went away early is no failure.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    // SAFETY: no thread has been started.
+    unsafe { passwords::take_from_environment() };
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return refused(&error),
+    };
+    let done = match command {
         Command::Run(args) => run::run(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
@@ -141,7 +163,7 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|failure| {
-        eprintln!("embermark: {failure}");
+        failure.say();
         failure.exit_code()
     })
 }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use embermark_engines::registry;
-use embermark_harness::{Catalog, cells};
+use embermark_harness::{Catalog, cells, passwords};
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::url::password_variable;
 use embermark_model::{Configuration, Durability, Scale, ServerUrl};
 use embermark_workloads::Workload;
 use serde::{Deserialize, Serialize, Serializer};
@@ -173,7 +172,7 @@ pub struct PlanArgs {
     pub seed: Option<u64>,
 
     /// A server that already runs, instead of a private one: ENGINE=URL. Its password may stand in
-    /// the environment, as EMBERMARK_PASSWORD_ENGINE; it is written nowhere
+    /// the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and database are kept
     #[arg(long, value_name = "ENGINE=URL")]
     pub url: Vec<String>,
 
@@ -191,7 +190,9 @@ impl PlanArgs {
             Failure::usage(format!("cannot read the plan {}: {error}", path.display()))
         })?;
         toml::from_str(&text).map_err(|error| {
-            Failure::usage(format!("{} is not a plan: {}", path.display(), error.message()))
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            let why = without_values(error.message());
+            Failure::usage(format!("{}, line {line}: this is no plan: {why}", path.display()))
         })
     }
 
@@ -321,6 +322,16 @@ impl PlanArgs {
     }
 }
 
+/// A parser's message without the text that it quotes of a file: a URL's secret may stand anywhere.
+fn without_values(message: &str) -> String {
+    match (message.find("string \""), message.rfind('"')) {
+        (Some(first), Some(last)) => {
+            format!("{}string{}", &message[..first], &message[last + 1..])
+        }
+        _ => message.to_owned(),
+    }
+}
+
 /// What was given, or the default where nothing was.
 pub fn or_else(given: Vec<String>, default: &[&str]) -> Vec<String> {
     if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
@@ -382,21 +393,25 @@ pub fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
     }
 }
 
-fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
+/// The URLs of `ENGINE=URL`, each with the password of the environment, and each one that its engine
+/// takes.
+pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
-        let Some((engine, url)) = text.split_once('=') else {
-            return Err(Failure::usage(format!(
-                "--url '{}' names no engine: write ENGINE=URL",
-                ServerUrl::new(text.clone())
-            )));
+        // What is no ENGINE=URL may be a secret from its first letter on.
+        let engine = text.split_once('=').and_then(|(engine, url)| {
+            registry::find(engine).ok().map(|found| (found.info().id, url))
+        });
+        let Some((engine, url)) = engine else {
+            return Err(Failure::usage(
+                "--url: what stands before the first = is no engine: write ENGINE=URL, such as \
+                 postgres=postgres://host/database",
+            ));
         };
-        registry::find(engine).map_err(Failure::usage)?;
-        let url = ServerUrl::new(url.to_owned());
-        let url = match std::env::var(password_variable(engine)) {
-            Ok(password) => url.with_password(&password),
-            Err(_) => url,
-        };
+        let url = ServerUrl::from(url);
+        let url = passwords::of(engine)
+            .map_or_else(|| url.clone(), |password| url.with_password(password));
+        url.check(engine).map_err(|why| Failure::usage(format!("--url {engine}: {why}")))?;
         urls.insert(engine.to_owned(), url);
     }
     Ok(urls)

@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
+use embermark_model::foreign;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
@@ -13,7 +14,7 @@ use nix::sys::signal::Signal;
 pub(crate) fn exit<E: Display>(name: &str, done: Result<(), E>) -> ExitCode {
     done.map_or_else(
         |error| {
-            eprintln!("{name}: {error}");
+            let _ = writeln!(io::stderr(), "{}", foreign::message(&format!("{name}: {error}")));
             ExitCode::FAILURE
         },
         |()| ExitCode::SUCCESS,

@@ -43,6 +43,14 @@ pub(crate) fn size_of(dir: &Path) -> io::Result<DiskSize> {
     Ok(size)
 }
 
+/// What is left of a disk at most that is full: less than any engine adds to a file at once.
+const FULL: u64 = 256 << 10;
+
+/// Whether the file system of `path` has no room left.
+pub(crate) fn is_full(path: &Path) -> bool {
+    free_bytes(path).is_some_and(|free| free < FULL)
+}
+
 /// Bytes that this user may still write on the file system of `path`.
 pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     let vfs = statvfs(path).ok()?;

@@ -1,12 +1,9 @@
 //! Engines in shared libraries: a worker is asked what each is, so that this process opens none of them, and a
 //! crash of one is not this process's.
 
-use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use embermark_engines::Engine;
@@ -14,6 +11,7 @@ use embermark_engines::engine_library::{self, Described, unusable};
 use embermark_model::plan::Plan;
 use nix::sys::signal::Signal;
 
+use crate::asked::{Asked, asked};
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError};
@@ -44,61 +42,21 @@ pub fn add_engine_library(path: &Path, worker: &WorkerCommand) -> Result<Describ
 fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
     let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
     let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
-    match asked(worker, &request).map_err(failed)? {
-        Asked::Answered(answer, status) => {
-            Ok(serde_json::from_slice(&answer)
-                .unwrap_or_else(|_| Err(unusable(path, &ended(status)))))
-        }
-        Asked::Silent => {
-            let why =
-                format!("the process that opened it said nothing in {} s", PATIENCE.as_secs());
-            Ok(Err(unusable(path, &why)))
-        }
-    }
+    let Asked { answer, status } = asked(worker, None, &request, PATIENCE).map_err(failed)?;
+    Ok(serde_json::from_slice(&answer).unwrap_or_else(|_| Err(unusable(path, &ended(status)))))
 }
 
 /// How a process ended that was to say what a library is.
-fn ended(status: ExitStatus) -> String {
+fn ended(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else {
+        return format!("the process that opened it said nothing in {} s", PATIENCE.as_secs());
+    };
     match status.signal() {
         Some(number) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
             format!("the process that opened it was killed by signal {number} ({name})")
         }
         None => format!("the process that opened it ended, {status}"),
-    }
-}
-
-enum Asked {
-    Answered(Vec<u8>, ExitStatus),
-    Silent,
-}
-
-fn asked(worker: &WorkerCommand, request: &Request) -> io::Result<Asked> {
-    let mut child = Command::new(&worker.program)
-        .args(&worker.args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // One that does not listen shows in its answer.
-        let _ = stdin.write_all(&serde_json::to_vec(request)?);
-    }
-    let (said, answer) = channel();
-    if let Some(mut stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            let mut text = Vec::new();
-            let read = stdout.read_to_end(&mut text).map(|_| text);
-            // Nobody listens any more when it took too long.
-            let _ = said.send(read);
-        });
-    }
-    match answer.recv_timeout(PATIENCE) {
-        Ok(answer) => Ok(Asked::Answered(answer?, child.wait()?)),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            child.kill()?;
-            child.wait()?;
-            Ok(Asked::Silent)
-        }
     }
 }
 

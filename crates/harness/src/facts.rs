@@ -2,21 +2,24 @@
 //! takes an engine's crash with it. The worker program is asked.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use embermark_engines::engine_library::Described;
 use embermark_engines::{Availability, Engine, OpenOptions, Tier};
 use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
+use crate::asked::{Asked, asked};
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError, engine_library};
 
 /// Cache memory of a database that is only opened, in bytes.
 const MEMORY: u64 = 16 << 20;
+
+/// How long an engine may take to open a database in each tier: a server makes its files first.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What a worker is asked about an engine in place of a trial.
 #[derive(Debug, Serialize, Deserialize)]
@@ -136,10 +139,15 @@ pub(crate) fn ask(
     let engine_library = engine_library::of(&engine);
     let question = Question { parent, engine, engine_library, tries };
     let library = catalog.library_of(configuration);
-    let (status, answer) = asked(worker, library, question)
+    let request = Request::Facts(Box::new(question));
+    let Asked { answer, status } = asked(worker, library, &request, PATIENCE)
         .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
     let facts: Facts = serde_json::from_slice(&answer).map_err(|_| {
-        refused(format!("({configuration}): the process that opened it ended, {status}"))
+        let how = status.map_or_else(
+            || format!("said nothing in {} s", PATIENCE.as_secs()),
+            |status| format!("ended, {status}"),
+        );
+        refused(format!("({configuration}): the process that opened it {how}"))
     })?;
     match (&facts.availability, &configuration.library) {
         (Availability::Missing { why, .. }, Some(library)) => {
@@ -147,23 +155,4 @@ pub(crate) fn ask(
         }
         _ => Ok(facts),
     }
-}
-
-fn asked(
-    worker: &WorkerCommand,
-    library: Option<(&str, &Path)>,
-    question: Question,
-) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let mut child = Command::new(&worker.program)
-        .args(&worker.args)
-        .envs(library)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // One that does not listen shows in its answer.
-        let _ = stdin.write_all(&serde_json::to_vec(&Request::Facts(Box::new(question)))?);
-    }
-    let output = child.wait_with_output()?;
-    Ok((output.status, output.stdout))
 }

@@ -71,7 +71,10 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
 }
 
 /// The rows of a workload's trial.
-fn rows(run: &Run<'_>, workload: &dyn Workload) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
+fn rows(
+    run: &Run<'_>,
+    workload: &'static dyn Workload,
+) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
     let Info { id, .. } = workload.info();
     let staged = run.stages.largest(id, Scale::Rows(ROWS));
     if staged.is_some() || id != READ[0] {
@@ -81,7 +84,8 @@ fn rows(run: &Run<'_>, workload: &dyn Workload) -> Result<Option<(Scale, PathBuf
     let dir = run.dirs.rows().join("floor");
     std::fs::create_dir(&dir)
         .map_err(|error| HarnessError::file(&dir, "create the folder", error))?;
-    own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir)?;
+    let interrupt = &run.options.interrupt;
+    own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir, interrupt)?;
     own.file(id, scale).map(|file| Some((scale, file.to_owned())))
 }
 

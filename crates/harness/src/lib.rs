@@ -16,6 +16,7 @@
 //! ```
 
 mod agreement;
+mod asked;
 mod background_cpu;
 mod block_device;
 pub mod catalog;
@@ -51,6 +52,7 @@ mod manifest;
 mod observing;
 mod outdir;
 mod parts;
+pub mod passwords;
 pub mod probe;
 mod probes;
 mod processes;
@@ -63,6 +65,7 @@ mod run;
 mod run_options;
 pub mod schedule;
 mod session;
+mod shared_memory;
 mod sized_disk;
 mod stage;
 mod steps;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::HarnessError;
+use crate::error::is_full;
 
 mod locked;
 
@@ -73,6 +74,10 @@ impl OutDir {
         run_id: &str,
         keep: bool,
     ) -> Result<Self, HarnessError> {
+        if let Some(path) = out.canonicalize().ok().filter(|path| path.is_dir()) {
+            // A run that is at work there is no run that was cut off.
+            drop(Locked::new(path)?);
+        }
         let fresh = check_free(out)?;
         let named = data.map(|data| made(data, DIR)).transpose()?;
         let locked = Locked::new(made(out, OUT)?)?;
@@ -125,6 +130,11 @@ impl OutDir {
             fs::create_dir_all(&folder).map_err(|error| refused(&folder, option, error))?;
         }
         Ok(())
+    }
+
+    /// Whether the folder of the run is there: somebody may have removed it meanwhile.
+    pub fn is_there(&self) -> bool {
+        self.out.journal().exists()
     }
 
     /// Where rows are staged.
@@ -261,7 +271,8 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             format!("is not a folder, or lies below a file; name a folder with {option}")
         }
-        _ => return HarnessError::file(path, "prepare the folder", error),
+        _ if is_full(&error) => return HarnessError::file(path, "prepare the folder", error),
+        _ => format!("cannot be made ({error}); name another folder with {option}"),
     };
     HarnessError::directory(path, problem)
 }
@@ -325,6 +336,23 @@ mod tests {
             fs::remove_file(file).unwrap();
         }
         assert!(prepare(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_refused_with_the_way_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let says = refusal(&dir.path().join("x".repeat(300)));
+        assert!(says.contains("cannot be made") && says.ends_with("with --out"), "{says}");
+    }
+
+    #[test]
+    fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(JOURNAL), "").unwrap();
+        let held = Locked::of_run(dir.path()).unwrap();
+        assert!(refusal(dir.path()).contains("another run is at work"));
+        drop(held);
+        assert!(refusal(dir.path()).contains("a run that was cut off"));
     }
 
     #[test]

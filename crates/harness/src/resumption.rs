@@ -1,11 +1,12 @@
 //! Going on with a run that was cut off, where that may be: figures of one result must come from
 //! one plan, one program and one machine.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use embermark_model::ServerUrl;
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
-use embermark_model::url::password_variable;
 
 use crate::confinement::Confinement;
 use crate::journal::{self, Head};
@@ -14,7 +15,7 @@ use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::session::Run;
-use crate::{HarnessError, cells, device, manifest};
+use crate::{HarnessError, cells, device, manifest, passwords};
 
 /// The share by which the memory that a kernel reports of one and the same machine may differ.
 const SAME_MEMORY: f64 = 0.02;
@@ -55,7 +56,8 @@ pub fn resume(
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
-    let plan = &with_secrets(plan, asked).map_err(refuse)?;
+    let urls = asked.map_or(&options.urls, |asked| &asked.urls);
+    let plan = &with_urls(plan, urls).map_err(refuse)?;
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;
     let mut machine = System::here().machine(&dirs.data);
     let began = &before.head.manifest.machine;
@@ -93,23 +95,30 @@ pub fn resume(
     run.trials()
 }
 
-/// The plan of a journal, which has no secrets, with those of what is asked for or else of the
-/// environment.
-fn with_secrets(plan: &Plan, asked: Option<&Plan>) -> Result<Plan, String> {
+/// The plan of a journal, which has only the places of servers, with the URLs that are given now.
+fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, String> {
+    if let Some(engine) = given.keys().find(|engine| !plan.urls.contains_key(*engine)) {
+        return Err(format!("it has no server of {engine} that is given by URL: leave out --url"));
+    }
     let mut plan = plan.clone();
-    for (engine, url) in plan.urls.iter_mut().filter(|(_, url)| url.lacks_secrets()) {
-        let variable = password_variable(engine);
-        let given = asked.and_then(|asked| asked.urls.get(engine));
-        *url = match (given, std::env::var(&variable)) {
-            (Some(given), _) => given.clone(),
-            (None, Ok(password)) => url.with_password(&password),
-            (None, Err(_)) => {
+    for (engine, url) in &mut plan.urls {
+        match given.get(engine) {
+            Some(now) if now.to_string() == url.to_string() => *url = now.clone(),
+            Some(now) => {
                 return Err(format!(
-                    "the password of the server of {engine} is written nowhere: give it in the \
+                    "it began on the server of {engine} at {url}, and --url names the one at {now}"
+                ));
+            }
+            None if url.is_incomplete() => {
+                let variable = passwords::variable(engine);
+                return Err(format!(
+                    "user, password and parameters of the server of {engine} at {url} are written \
+                     nowhere: give them again by --url {engine}=URL; the password may stand in the \
                      environment as {variable}"
                 ));
             }
-        };
+            None => {}
+        }
     }
     Ok(plan)
 }

@@ -1,5 +1,6 @@
 //! A whole run: from a plan to its result.
 
+use std::fs;
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
@@ -11,7 +12,7 @@ use crate::cells::{self, PlannedCell};
 use crate::confinement::Confinement;
 use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
-use crate::outdir::OutDir;
+use crate::outdir::{OutDir, RESULT};
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
@@ -47,6 +48,7 @@ pub fn run(
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
     let mut manifest = manifest::begin(&run_id, &dirs.data);
+    check_memory(plan, manifest.machine.memory_bytes)?;
     manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
     let limits = options.device.map(|device| {
@@ -79,6 +81,19 @@ pub fn run(
             run.journal.discard();
             Err(error)
         }
+    }
+}
+
+/// Refuses a cache that is larger than the machine's memory.
+fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
+    let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    match here.filter(|here| *here < plan.memory_bytes) {
+        Some(here) => Err(HarnessError::Plan(format!(
+            "a cache of {:.1} GiB (--memory) exceeds this machine's memory of {:.1} GiB: give less",
+            gibibytes(plan.memory_bytes),
+            gibibytes(here)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -137,7 +152,8 @@ impl Run<'_> {
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
             let workload = self.options.catalog.workload(&id)?;
             let (data, seed) = (&self.plan.data, self.plan.seed);
-            self.stages.add(workload, &scales, data, seed, &self.dirs.rows())?;
+            let (rows, interrupt) = (&self.dirs.rows(), &self.options.interrupt);
+            self.stages.add(workload, &scales, data, seed, rows, interrupt)?;
             self.stop_if_interrupted()?;
         }
         referees::ask(self)?;
@@ -184,16 +200,48 @@ impl Run<'_> {
             complete = self.explain(&explains, counted);
         }
         self.progress.finished();
+        if complete.is_err() && !self.dirs.is_there() {
+            self.keep_result();
+        }
         let complete = complete?;
         if complete {
             self.after_trials()?;
             self.journal.add(Line::End { finished: manifest::now() })?;
         }
         let result = journal::assemble(&self.journal);
-        journal::write_result(&self.dirs.result(), &result)?;
+        if self.dirs.is_there() {
+            journal::write_result(&self.dirs.result(), &result)?;
+        } else {
+            self.keep_result();
+        }
         match complete {
             true => Ok(result),
             false => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
+        }
+    }
+
+    /// Writes the result of a run whose folder is gone: into that folder, made anew, or else into one of
+    /// temporary files, and says where.
+    fn keep_result(&mut self) {
+        let result = journal::assemble(&self.journal);
+        let mut folders = vec![self.dirs.path().to_owned()];
+        folders.push(std::env::temp_dir().join(&self.guest));
+        for folder in folders {
+            let path = folder.join(RESULT);
+            let written = fs::create_dir_all(&folder)
+                .map_err(|error| HarnessError::file(&folder, "make the folder", error))
+                .and_then(|()| journal::write_result(&path, &result));
+            let says = match &written {
+                Ok(()) => format!(
+                    "the folder of the run was removed meanwhile: what was measured is in {}",
+                    path.display()
+                ),
+                Err(error) => error.to_string(),
+            };
+            self.progress.note(&says);
+            if written.is_ok() {
+                return;
+            }
         }
     }
 

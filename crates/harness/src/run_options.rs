@@ -1,7 +1,9 @@
 //! How a run is carried out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use embermark_model::ServerUrl;
 use embermark_model::plan::Plan;
 
 use crate::device::Device;
@@ -16,6 +18,9 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
     pub data: Option<PathBuf>,
+    /// Of a run that is resumed, the URLs of its servers: its journal has only their hosts, ports and
+    /// databases.
+    pub urls: BTreeMap<String, ServerUrl>,
     /// The program that is started for each trial.
     pub worker: WorkerCommand,
     /// Asks the run to stop.

@@ -1,5 +1,6 @@
 //! A run under way, and one trial of it.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -149,6 +150,14 @@ impl Run<'_> {
     ) -> Result<Option<Trial>, HarnessError> {
         if self.options.interrupt.is_set() {
             return Ok(None);
+        }
+        if !self.dirs.is_there() {
+            let gone = io::Error::from(io::ErrorKind::NotFound);
+            return Err(HarnessError::file(
+                self.dirs.path(),
+                "go on in the folder of the run",
+                gone,
+            ));
         }
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);

@@ -2,13 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use embermark_data::DataError;
 use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_workloads::{Workload, WorkloadError};
 
+use crate::Interrupt;
 use crate::error::{HarnessError, is_full};
+
+/// How often an interrupt is looked for while rows are prepared.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+mod room;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -41,11 +49,12 @@ impl Stages {
     /// left.
     pub fn add(
         &mut self,
-        workload: &dyn Workload,
+        workload: &'static dyn Workload,
         scales: &[Scale],
         data: &DataSource,
         seed: u64,
         dir: &Path,
+        interrupt: &Interrupt,
     ) -> Result<(), HarnessError> {
         let id = workload.info().id;
         // The largest last: what it says of the rows then stands.
@@ -53,14 +62,22 @@ impl Stages {
         scales.sort_unstable();
         scales.retain(|scale| !self.files.contains_key(&(id.to_owned(), *scale)));
         let Some(first) = scales.first() else { return Ok(()) };
-        let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
-        for scale in scales {
-            let file = dir.join(format!("{id}-{scale}.rows"));
-            let dataset = source.stage(scale, &file).map_err(|error| {
-                // Half a file helps nobody, least of all a full disk.
-                let _ = std::fs::remove_file(&file);
-                failed(id, scale, error)
-            })?;
+        let (first, data, dir) = (*first, data.clone(), dir.to_owned());
+        let write = move || {
+            let source = workload.source(&data, seed).map_err(|e| failed(id, first, e))?;
+            room::check(&*source, id, &scales, &dir)?;
+            let stage = |scale| {
+                let file = dir.join(format!("{id}-{scale}.rows"));
+                let dataset = source.stage(scale, &file).map_err(|error| {
+                    // Half a file helps nobody, least of all a full disk.
+                    let _ = std::fs::remove_file(&file);
+                    failed(id, scale, error)
+                })?;
+                Ok((scale, file, dataset))
+            };
+            scales.into_iter().map(stage).collect::<Result<Vec<_>, HarnessError>>()
+        };
+        for (scale, file, dataset) in unless_interrupted(interrupt, write)? {
             self.datasets.insert(id.to_owned(), dataset);
             self.files.insert((id.to_owned(), scale), file);
         }
@@ -82,6 +99,33 @@ impl Stages {
     }
 }
 
+/// What `work` gives, in a thread of its own. When an interrupt comes first that is the answer at once, and
+/// the thread ends with this process, which an interrupt ends.
+fn unless_interrupted<T: Send + 'static>(
+    interrupt: &Interrupt,
+    work: impl FnOnce() -> Result<T, HarnessError> + Send + 'static,
+) -> Result<T, HarnessError> {
+    let (done, answer) = channel();
+    let started = std::thread::Builder::new().spawn(move || {
+        // Nobody listens any more after an interrupt.
+        let _ = done.send(work());
+    });
+    started.map_err(HarnessError::system("start a thread that prepares rows"))?;
+    loop {
+        match answer.recv_timeout(LOOK_UP) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) if interrupt.is_set() => {
+                return Err(HarnessError::Interrupted { result: None });
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let gone = std::io::Error::other("its thread ended");
+                return Err(HarnessError::system("prepare rows")(gone));
+            }
+        }
+    }
+}
+
 fn failed(workload: &str, scale: Scale, source: WorkloadError) -> HarnessError {
     match source {
         WorkloadError::Data(DataError::Unwritable { path, cause }) if is_full(&cause) => {
@@ -91,5 +135,26 @@ fn failed(workload: &str, scale: Scale, source: WorkloadError) -> HarnessError {
             let (workload, source) = (workload.to_owned(), Box::new(source));
             HarnessError::Rows { workload, scale, source }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_ends_the_preparing_of_rows_before_they_are_there() {
+        let interrupt = Interrupt::default();
+        let flag = interrupt.clone();
+        let (_keep, never) = channel::<()>();
+        let work = move || {
+            flag.set();
+            // Until the end of this test.
+            let _ = never.recv();
+            Ok(())
+        };
+        let ended = unless_interrupted(&interrupt, work);
+        assert!(matches!(ended, Err(HarnessError::Interrupted { result: None })));
+        assert_eq!(unless_interrupted(&Interrupt::default(), || Ok(7)).unwrap(), 7);
     }
 }

@@ -1,6 +1,5 @@
 //! The parent's side of a trial: starts the worker, listens to it, and ends it.
 
-use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use crate::machine::System;
 use crate::processes::Family;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job, Request};
-use crate::{HarnessError, Interrupt};
+use crate::{HarnessError, Interrupt, shared_memory};
 
 mod death;
 mod events;
@@ -102,7 +101,7 @@ impl Supervisor<'_> {
         let before = CpuSnapshot::now(&here);
         let family = Family::begin().map_err(HarnessError::system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
-        let (mut record, how) = self.listen(&mut child, job, began, progress);
+        let (mut record, how) = self.listen(&mut child, job, log, began, progress);
         // A worker that has said its last word is left to exit by itself.
         let patience = if matches!(how, How::Ended) { EXIT_TAKES } else { Duration::ZERO };
         let exit = wait(&mut child, patience);
@@ -117,6 +116,8 @@ impl Supervisor<'_> {
                 "processes of the engine were still there after the trial, and were ended",
             );
         }
+        // Of a server that was killed; one that stopped in good order has left none.
+        shared_memory::remove_left(&job.site);
 
         let on_disk = std::mem::take(&mut record.on_disk);
         let said = record.finished || record.failure.is_some();
@@ -152,6 +153,19 @@ impl Supervisor<'_> {
             }
             (failure, _) => failure,
         };
+        let failure = match failure {
+            Some((Status::Failed, how)) if job.url.is_none() && death::by_full_disk(&how, job) => {
+                Some((
+                    Status::Failed,
+                    format!(
+                        "disk full: the database did not fit on the disk of {}; free some, or name a \
+                     folder on another disk with --dir; {how}",
+                        job.site.display()
+                    ),
+                ))
+            }
+            failure => failure,
+        };
         let clean = failure.is_none();
         let mut trial = record.close(failure);
         if clean && job.url.is_none() {
@@ -164,7 +178,7 @@ impl Supervisor<'_> {
     }
 
     fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {
-        let log = File::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
+        let log = death::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
         let WorkerCommand { program, args } = self.worker;
         let failed = |source| HarnessError::Worker { program: program.clone(), source };
         let mut child = Command::new(program)
@@ -196,6 +210,7 @@ impl Supervisor<'_> {
         &self,
         child: &mut Child,
         job: &Job,
+        log: &Path,
         began: Instant,
         progress: &mut dyn Progress,
     ) -> (Record, How) {
@@ -223,6 +238,7 @@ impl Supervisor<'_> {
             }
             record.look_at_memory(child.id(), job.url.is_some());
             self.energy.into_iter().for_each(Sampler::look);
+            death::bound(log);
             if self.interrupt.is_set() {
                 return (record, How::Interrupted);
             }
@@ -249,7 +265,7 @@ enum How {
 }
 
 /// Waits for a process to exit, up to `patience`.
-fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+pub(crate) fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let began = Instant::now();
     loop {
         match child.try_wait() {

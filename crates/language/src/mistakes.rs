@@ -5,6 +5,10 @@ use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use embermark_model::foreign::{clipped, plain};
+
+/// Most characters of what is said of a mistake, which quotes the file.
+const LONGEST: usize = 2_000;
 
 /// Every mistake of a workload file. Displayed without colours: of each the file, line and column,
 /// the text with what is wrong underlined, and what would be right.
@@ -40,12 +44,13 @@ impl Mistakes {
     }
 
     fn rendered(&self, renderer: &Renderer) -> String {
+        let file = plain(&self.file);
         let one = |mistake: &Mistake| {
             let at = AnnotationKind::Primary.span(mistake.at.clone()).label(&*mistake.label);
             let help = (!mistake.help.is_empty()).then(|| Level::HELP.message(&*mistake.help));
             renderer.render(&[Level::ERROR
                 .primary_title(&*mistake.what)
-                .element(Snippet::source(&*self.text).path(&*self.file).annotation(at))
+                .element(Snippet::source(&*self.text).path(&*file).annotation(at))
                 .elements(help)])
         };
         self.all.iter().map(one).collect::<Vec<_>>().join("\n\n")
@@ -73,7 +78,8 @@ impl Log {
         label: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let (what, label, help) = (what.into(), label.into(), help.into());
+        let [what, label, help] =
+            [what.into(), label.into(), help.into()].map(|text: String| clipped(&text, LONGEST));
         self.0.borrow_mut().push(Mistake { at, what, label, help });
     }
 

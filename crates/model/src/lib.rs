@@ -10,6 +10,7 @@ pub mod durability_result;
 pub mod engine_library;
 pub mod explained;
 pub mod fingerprint;
+pub mod foreign;
 pub mod memory_limit;
 pub mod plan;
 pub mod reading;

@@ -34,7 +34,7 @@ pub use loading::{load_columns, loading};
 pub use machine_share::MachineShare;
 pub use protocol::Protocol;
 pub use sharing::{Schedule, Sharing};
-pub use shortfall::{Lacking, Shortfall};
+pub use shortfall::{Lacking, Shortfall, Shortfalls};
 pub use usage::{Resource, Usage};
 
 use crate::text;

@@ -208,7 +208,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let page = match page::write_durability(outcome, &out.join(PAGE)) {
         Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
         Err(failure) => {
-            eprintln!("embermark: no {PAGE}: {failure}");
+            say!("embermark: no {PAGE}: {failure}");
             String::new()
         }
     };
@@ -216,7 +216,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {
         let out = out.display();
-        eprintln!("embermark: interrupted; go on with 'embermark durability --resume {out}'");
+        say!("embermark: interrupted; go on with 'embermark durability --resume {out}'");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::from(u8::from(outcome.is_failure())))
@@ -254,7 +254,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         &WorkerCommand::of_this_program()?,
         &catalog,
     )?;
-    tried.iter().for_each(|says| eprintln!("{says}"));
+    tried.iter().for_each(|says| say!("{says}"));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Ok(Head {
         schema: SCHEMA.to_owned(),
@@ -318,7 +318,7 @@ fn try_all(
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
     let no_devices = no_devices.map(|error| error.to_string()).filter(|_| needs_devices);
     match &no_devices {
-        Some(why) => eprintln!("no power is cut, and no disk filled: {why}"),
+        Some(why) => say!("no power is cut, and no disk filled: {why}"),
         None if needs_devices => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }

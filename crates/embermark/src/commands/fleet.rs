@@ -136,12 +136,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             ExitCode::SUCCESS
         }
     };
-    eprintln!(
-        "{} of {} devices in {}",
-        devices.len(),
-        devices.len() + lacking.len(),
-        out.display()
-    );
+    say!("{} of {} devices in {}", devices.len(), devices.len() + lacking.len(), out.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -165,12 +160,10 @@ impl From<FleetError> for Failure {
 fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
     let packages = embermark_fleet::init(&args.folder, args.packages.as_deref())?;
     let folder = args.folder.display();
-    eprintln!(
-        "wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in"
-    );
-    eprintln!("{folder}/plan/plan.toml, then: embermark fleet run {folder}");
+    say!("wrote {folder}: name the devices in {folder}/inventory.ini, and what they measure in");
+    say!("{folder}/plan/plan.toml, then: embermark fleet run {folder}");
     if packages == 0 {
-        eprintln!(
+        say!(
             "before that copy the packages for the devices' architectures, as `make dist` makes them, \
              into {folder}/packages"
         );
@@ -191,19 +184,19 @@ fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         return clients::run(&args.folder, server, args.out, &options);
     }
     let last = embermark_fleet::run(&args.folder, &options, |device, says| {
-        eprintln!("{device}: {says}");
+        say!("{device}: {says}");
     })?;
     let width = last.devices.iter().map(|one| one.device.len()).max().unwrap_or_default();
-    eprintln!();
+    say!("");
     for one in &last.devices {
-        eprintln!("{:<width$}  {}", one.device, one.outcome);
+        say!("{:<width$}  {}", one.device, one.outcome);
     }
     let here = last.devices.iter().filter(|one| one.outcome.has_result()).count();
     let of = last.devices.len();
     let folder = args.folder.display();
-    eprintln!("\n{here} of {of} devices have a result of plan {}", last.plan);
+    say!("\n{here} of {of} devices have a result of plan {}", last.plan);
     if here < of {
-        eprintln!("the others: embermark fleet run {folder}, which repeats nothing that is done");
+        say!("the others: embermark fleet run {folder}, which repeats nothing that is done");
     }
     let well = last.devices.iter().all(|one| one.outcome.is_well());
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(1) })

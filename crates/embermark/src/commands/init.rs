@@ -34,7 +34,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let folder = folder(args.out.as_deref())?;
     let mut tables: Vec<Inferred> = Vec::with_capacity(args.data.len());
     for file in &args.data {
-        eprintln!("reading {}", file.display());
+        say!("reading {}", file.display());
         let mut inferred = infer(file).map_err(Failure::usage)?;
         // Named as the workload file will find it.
         inferred.file = relative(file, &folder)?;
@@ -56,7 +56,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         _ => Failure::unwritable(&out)(error),
     })?;
     let out = out.display();
-    eprintln!("wrote {out}: look at it, correct it, then: embermark run {out}");
+    say!("wrote {out}: look at it, correct it, then: embermark run {out}");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -45,7 +45,7 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
         let RunOptions { worker, catalog, .. } = &options;
         let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
-        tried.iter().for_each(|says| eprintln!("{says}"));
+        tried.iter().for_each(|says| say!("{says}"));
     }
     let mut progress = progress::on_stderr();
     let outcome = match how {
@@ -76,7 +76,7 @@ pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Kn
         if let Err(failure) = made {
             // Not an older one in its place.
             let _ = fs::remove_file(out.join(name));
-            eprintln!("embermark: no {name}: {failure}");
+            say!("embermark: no {name}: {failure}");
         }
     }
 }

@@ -11,7 +11,7 @@ pub mod engines;
 pub mod fleet;
 pub mod init;
 mod measure;
-mod output;
+pub mod output;
 mod page;
 mod rate;
 pub mod record;

@@ -33,7 +33,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
         let engine = registry::find(&tested.engine).map_err(Failure::usage)?;
         if engine.forbids_publishing() {
             let (id, tier) = (&tested.engine, tested.durability);
-            eprintln!("left out: {id} {tier}: its licence forbids publishing figures");
+            say!("left out: {id} {tier}: its licence forbids publishing figures");
         }
     }
     let text = Record::text(runs, may_be_published).map_err(Failure::runtime)?;

@@ -94,7 +94,7 @@ pub fn begin(
         )));
     }
     fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
-    eprint!("{}", within::announced(&repetition));
+    say!("{}", within::announced(&repetition).trim_end());
     let mut all = if is_repeated(out) { kept(out)? } else { Vec::new() };
     all.retain(|part| repetition.parts.iter().all(|new| new.folder != part.folder));
     all.extend(repetition.parts.iter().cloned());
@@ -135,30 +135,30 @@ fn carry_out(
             continue;
         }
         if let Some(left) = within::too_late(part, within_s, began.elapsed()) {
-            eprintln!("{}: left out, {left}", part.folder);
+            say!("{}: left out, {left}", part.folder);
             failed = true;
             continue;
         }
-        eprintln!("\n{} ({number} of {count}): {}", part.folder, part.about);
+        say!("\n{} ({number} of {count}): {}", part.folder, part.about);
         match carried_out(part, &out, options) {
             Ok(Measured::Complete(result)) => {
                 failed |= is_failure(&result);
                 write_beside(&show.allowed(result), &out, show, &known);
             }
             Ok(Measured::Interrupted(_)) => {
-                eprintln!(
+                say!(
                     "embermark: interrupted; go on with 'embermark run --resume {}'",
                     options.out.display()
                 );
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(failure) => {
-                eprintln!("{}: {failure}", part.folder);
+                say!("{}: {failure}", part.folder);
                 failed = true;
             }
         }
     }
-    eprintln!("\nthe parts took {}", span(began.elapsed().as_secs()));
+    say!("\nthe parts took {}", span(began.elapsed().as_secs()));
     let all = kept(&options.out)?.into_iter();
     let results = all.filter_map(|part| ended(&options.out.join(part.folder)));
     let results: Vec<ResultFile> = results.map(|result| show.allowed(result)).collect();

@@ -103,6 +103,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     if args.reproduction {
         return reproduced(&args);
     }
+    args.out.as_deref().map_or(Ok(()), output::can_be_written)?;
     let page = args.out.as_deref().filter(|out| is_page(out));
     let paths = results_below(&args.results)?;
     if page.is_none() && paths.len() > 1 {

@@ -1,5 +1,6 @@
 //! `embermark run`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_be
 use super::repeat::{self, RepeatArgs};
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, milliseconds};
+use crate::plan::{PlanArgs, milliseconds, urls};
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
@@ -80,7 +81,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     if let Some(idle) = &args.idle {
         energy.idle = Duration::from_millis(milliseconds("--idle", idle)?);
     }
+    // All that a resumed run may lack, since its journal has no secrets.
+    let only_urls = PlanArgs { url: args.plan.url.clone(), ..PlanArgs::default() };
+    let urls_alone = args.plan == only_urls;
+    let resumed = args.resume.is_some() && urls_alone;
     let options = RunOptions {
+        urls: if resumed { urls(&args.plan.url)? } else { BTreeMap::new() },
         energy,
         data: args.dir,
         device: device.map_err(Failure::usage)?,
@@ -104,7 +110,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         return repeat::go_on(&options, &args.show);
     }
     // Beside --resume a plan need not be given; where it is, it must be the run's own.
-    let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
+    let asked = args.resume.is_none() || !urls_alone || args.file.is_some();
     let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
     if args.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
         return Err(Failure::usage(
@@ -121,7 +127,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             (result, status)
         }
         Measured::Interrupted(Some(result)) => {
-            eprintln!(
+            say!(
                 "embermark: interrupted; the trials that had ended are kept; go on with \
                  'embermark run --resume {}'",
                 out.display()
@@ -129,10 +135,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             (result, ExitCode::from(INTERRUPTED))
         }
         Measured::Interrupted(None) => {
-            eprintln!("embermark: interrupted before a trial had ended");
+            say!("embermark: interrupted before a trial had ended");
             return Ok(ExitCode::from(INTERRUPTED));
         }
     };
+    // All is kept: from here on a signal ends the program at once, also while the page is made.
+    options.interrupt.set();
     let result = args.show.allowed(result);
     let known = Known::with(Vec::new()).at(args.show.rows_per_day);
     write_beside(&result, &out, &args.show, &known);

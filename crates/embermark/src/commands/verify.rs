@@ -74,7 +74,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     let result = match embermark_harness::run(&plan, &options, progress.as_mut()) {
         Ok(result) => result,
         Err(error @ HarnessError::Interrupted { .. }) => {
-            eprintln!("embermark: {error}");
+            say!("embermark: {error}");
             return Ok(ExitCode::from(super::run::INTERRUPTED));
         }
         Err(error) => return Err(error.into()),

@@ -94,7 +94,7 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
         } else {
             mistakes.to_string()
         };
-        Failure::usage(format!("{name} is no workload file that can be run\n\n{text}"))
+        Failure::usage(format!("{name} is no workload file that can be run")).showing(text)
     })?;
     if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
         return Err(Failure::usage(format!(

@@ -6,7 +6,9 @@ mod compiled;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::family::nothing_is_left_behind;
 use crate::common::{Ended, Place};
+use crate::hostile::is_harmless;
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 use embermark_skips::sampled;
@@ -37,6 +39,22 @@ fn hostile(wrong: &str) -> Option<PathBuf> {
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
+}
+
+#[test]
+fn what_a_library_prints_forks_and_calls_itself_while_it_is_described_is_contained() {
+    let Some(library) = hostile("PRINTS_AND_FORKS") else { return };
+    let place = Place::new();
+    let with = ["-e", "memory,hostile", "--engine-library", text(&library), "--out", "out"];
+    for words in [&[&RUN[..], &with].concat()[..], &["engines", "--engine-library", text(&library)]]
+    {
+        let ended = place.embermark(words).with(0);
+        is_harmless(&ended, words[0]);
+        let said = ended.stdout + &ended.stderr;
+        assert!(!said.contains("printed by the library"), "{said}");
+        // What it forked, which holds its output open, goes with it.
+        nothing_is_left_behind(&place);
+    }
 }
 
 /// The row of an engine in a table.

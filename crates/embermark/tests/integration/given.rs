@@ -83,7 +83,9 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let (_, id) = journal.split_once("\"run_id\":\"").unwrap();
     let (id, _) = id.split_once('"').unwrap();
     assert_eq!(left, format!("embermark_{}", id.to_lowercase().replace('-', "_")));
-    place.embermark(&["run", "--resume", "run"]).with(0);
+    // Its journal has no user.
+    place.embermark(&["run", "--resume", "run"]).with(2).saying(&["--url postgres=URL"]);
+    place.embermark(&["run", "--resume", "run", "--url", &url]).with(0);
     assert_eq!(schemas(&mut owner), [] as [&str; 0]);
     let settings = &place.result("run").cells[0].trials[0].settings;
     assert_eq!(settings["server"], "given by URL");

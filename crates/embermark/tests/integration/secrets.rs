@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::common::{self, Place, is_here};
+use crate::common::family::{family, nothing_is_left_behind, signal, workers};
+use crate::common::{self, Place, is_here, wait_for};
 use embermark_skips::skipped;
+use nix::sys::signal::Signal;
 
 const PASSWORD: &str = "s3cr3t-of-ann";
 
@@ -46,19 +49,100 @@ fn no_file_of_a_run_holds_it_and_resume_asks_for_it_again() {
     );
     assert_eq!(holders(&place.path("out")), Vec::<String>::new());
     let journal = fs::read_to_string(place.path("out/journal.jsonl")).unwrap();
-    assert!(journal.contains("postgresql://ann:***@127.0.0.1:1/x?connect_timeout=2"));
+    assert!(journal.contains("postgresql://***@127.0.0.1:1/x\""), "{journal}");
 
     // As if it had been cut off before its last trials.
     let begun: String = journal.split_inclusive('\n').take(2).collect();
     fs::remove_file(place.path("out/result.json")).unwrap();
     fs::write(place.path("out/journal.jsonl"), begun).unwrap();
     let refused = place.embermark(&["run", "--resume", "out"]).with(2);
-    assert!(refused.stderr.contains("EMBERMARK_PASSWORD_POSTGRES"), "{}", refused.stderr);
-    let mut command = place.command(&["run", "--resume", "out"]);
+    refused.saying(&["--url postgres=URL", "EMBERMARK_PASSWORD_POSTGRES"]);
+    let elsewhere = "postgres=postgresql://ann@127.0.0.1:2/x";
+    let refused = place.embermark(&["run", "--resume", "out", "--url", elsewhere]).with(2);
+    refused.saying(&["127.0.0.1:1/x", "127.0.0.1:2/x"]);
+    let user = "postgres=postgresql://ann@127.0.0.1:1/x?connect_timeout=2";
+    let mut command = place.command(&["run", "--resume", "out", "--url", user]);
     common::Ended::from(command.env("EMBERMARK_PASSWORD_POSTGRES", PASSWORD).output().unwrap())
         .with(1);
     assert!(place.result("out").manifest.finished.is_some());
     assert_eq!(holders(&place.path("out")), Vec::<String>::new());
+}
+
+#[test]
+fn a_malformed_url_ends_before_anything_is_written_and_is_not_repeated() {
+    let place = Place::new();
+    for url in [
+        "postgres=host = h password='s3cr3t-of-ann",
+        "postgres=postgres://ann:s3cr3t-of-ann/x@h/y",
+        "postgres=s3cr3t-of-ann",
+        "influxdb=http://h:8086?u=ann&p=s3cr3t-of-ann",
+        "valkey=redis://s3cr3t-of-ann@h",
+        "s3cr3t-of-ann",
+        "s3cr3t-of-ann=x",
+    ] {
+        for format in ["--url", "--plan"] {
+            let plan = place.write("plan.toml", format!("url = [\"\"\"{url}\"\"\"]\n"));
+            let given = if format == "--url" { url } else { plan.to_str().unwrap() };
+            let words = ["run", "sensors", "-e", "sqlite", "-s", "100", "--out", "out"];
+            let ended = place.embermark(&[&words[..], &[format, given]].concat()).with(2);
+            assert!(ended.stderr.contains("--url"), "{}", ended.stderr);
+            ended.saying_nothing_of(PASSWORD);
+            assert!(!place.path("out").exists(), "{url}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_file_that_is_wrong_names_the_line_and_repeats_no_secret() {
+    let place = Place::new();
+    for (line, says) in [
+        (format!("url = \"postgres=postgres://ann:{PASSWORD}@h\""), "sequence"),
+        (format!("runs = \"{PASSWORD}\""), "u32"),
+        (format!("url = [\"postgres=postgres://ann:{PASSWORD}@h"), "array"),
+        (format!("url = [[\"{PASSWORD}\"]]"), "string"),
+        (format!("url = {{ postgres = \"{PASSWORD}\" }}"), "sequence"),
+    ] {
+        let plan = place.write("plan.toml", format!("trials = 1\n\n{line}\n"));
+        let ended = place.embermark(&["run", "--plan", plan.to_str().unwrap()]).with(2);
+        let ended = ended.saying(&["plan.toml, line 3: ", says]);
+        ended.saying_nothing_of(PASSWORD);
+    }
+}
+
+#[test]
+fn no_process_of_a_run_has_a_password_in_its_environment() {
+    let place = Place::new();
+    let mut engines = vec!["sqlite"];
+    engines.extend(["postgres", "valkey"].into_iter().filter(|engine| is_here(engine)));
+    for engine in engines {
+        let words = ["run", "sensors", "-e", engine, "-s", "100k", "--runs", "100", "--out"];
+        let words = [&words[..], &[engine, "--max-run-time", "none", "--trials", "1"]].concat();
+        let mut command = place.command(&words);
+        for other in ["POSTGRES", "VALKEY"] {
+            command.env(format!("EMBERMARK_PASSWORD_{other}"), PASSWORD);
+        }
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let root = run.id();
+        // A worker of a trial, and where the engine is a server its server.
+        let most = if engine == "sqlite" { 1 } else { 2 };
+        let others = wait_for("the processes of a trial", || {
+            let family = family(&place).into_iter().filter(|pid| *pid != root);
+            let others: Vec<u32> = family.collect();
+            let is_there = !workers(&place).is_empty() && others.len() >= most;
+            (is_there || run.try_wait().unwrap().is_some()).then_some(others)
+        });
+        assert!(others.len() >= most, "{engine}: it ended");
+        for pid in others {
+            for file in ["environ", "cmdline"] {
+                let text = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                assert!(!text.contains(PASSWORD), "{engine}: {pid} {file}: {text}");
+            }
+        }
+        signal(root, Signal::SIGINT);
+        run.wait().unwrap();
+    }
+    nothing_is_left_behind(&place);
 }
 
 #[test]

@@ -31,6 +31,9 @@ const PLACE: &str = "@EMBERMARK@";
 /// The file of a template that holds the password, for its owner's eyes alone.
 const PASSWORD: &str = "password";
 
+/// A script of its first start that sets it.
+const SCRIPT: &str = "password.cjs";
+
 /// Its operations API: the Unix socket in its directory, and the setting of its port.
 const SOCKET: &str = "root/operations-server";
 const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
@@ -122,15 +125,21 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     home.write(NAME, &format!("first/{PASSWORD}"), &password)?;
     // Its own installation cannot open what it makes without syncs.
     let mut settings = settings(Durability::Power);
+    // It takes its password from its environment alone, which others may read of a process: a file that
+    // only this user may read puts it there when the process runs.
+    let script = format!("process.env.HDB_ADMIN_PASSWORD = {password:?};\n");
+    let script = home.write(NAME, &format!("first/{SCRIPT}"), &script)?;
+    let preload = format!("--require {:?}", script.to_string_lossy());
     settings.extend([
         ("HDB_ADMIN_USERNAME", USER),
-        ("HDB_ADMIN_PASSWORD", &password),
+        ("NODE_OPTIONS", &preload),
         ("DEFAULTS_MODE", "prod"),
     ]);
     let (server, session) =
         launch(installation, home, &data, &password, settings, Link::Socket, false)?;
     drop(session);
     server.stop()?;
+    home.remove(NAME, &format!("first/{SCRIPT}"))?;
     replace(&data, &data.to_string_lossy(), PLACE)?;
     let done = || {
         fs::set_permissions(dir, Permissions::from_mode(0o700))?;

@@ -1,6 +1,7 @@
 //! A private Valkey server.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use super::NAME;
 use super::installation;
@@ -14,6 +15,9 @@ use crate::{OpenOptions, Result};
 
 /// Its socket, in its directory.
 const SOCKET: &str = "socket";
+
+/// The file of settings that has its password, in its directory.
+const PASSWORD: &str = "password.conf";
 
 /// The folder of its files, in its directory.
 pub(super) const DATA: &str = "data";
@@ -32,7 +36,13 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let url = |port| format!("valkey://{user}127.0.0.1:{port}");
     let Listening { here, elsewhere, port } =
         Listening::at(NAME, options.link, &home, SOCKET, url)?;
-    let mut args: Vec<OsString> = vec!["--dir".into(), data.into()];
+    // Its own file: everybody may read a command line.
+    let file = match &password {
+        Some(password) => Some(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?),
+        None => None,
+    };
+    let mut args: Vec<OsString> = file.map(PathBuf::into_os_string).into_iter().collect();
+    args.extend(["--dir".into(), data.into()]);
     let mut set = |name: &str, value: OsString| args.extend([format!("--{name}").into(), value]);
     match port {
         // Of 0 it listens on no port.
@@ -44,7 +54,6 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         Some(port) => {
             set("bind", "127.0.0.1".into());
             set("port", port.to_string().into());
-            password.iter().for_each(|password| set("requirepass", password.into()));
         }
     }
     for (name, value) in configuration(options) {

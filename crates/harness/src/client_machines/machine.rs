@@ -10,10 +10,10 @@ use embermark_model::result::Trial;
 use embermark_workloads::{Bench, CheckError, Prepared, Spec};
 
 use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
-use crate::Catalog;
 use crate::probes::Probes;
 use crate::stage::Stages;
 use crate::worker::status_of;
+use crate::{Catalog, Interrupt};
 
 /// Points of a run's curve.
 const POINTS: u64 = 1_000;
@@ -102,7 +102,14 @@ impl Machine {
         let workload = catalog.workload(&cell.workload).map_err(failed)?;
         let mut stages = Stages::default();
         stages
-            .add(workload, &[cell.scale], &plan.data, plan.seed, &self.options.dir)
+            .add(
+                workload,
+                &[cell.scale],
+                &plan.data,
+                plan.seed,
+                &self.options.dir,
+                &Interrupt::default(),
+            )
             .map_err(failed)?;
         let rows = stages.file(&cell.workload, cell.scale).map_err(failed)?;
         let spec = Spec {

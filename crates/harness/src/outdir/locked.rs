@@ -57,6 +57,11 @@ impl Locked {
         }
     }
 
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The journal's path.
     pub fn journal(&self) -> PathBuf {
         self.path.join(JOURNAL)

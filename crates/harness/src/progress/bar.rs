@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_model::{CellId, Status};
+use embermark_model::{CellId, Status, foreign};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Progress;
@@ -32,7 +32,7 @@ impl Bar {
 
 impl Progress for Bar {
     fn note(&mut self, text: &str) {
-        self.bar.println(text);
+        self.bar.println(foreign::message(text));
     }
 
     fn started(&mut self, trials: u32) {
@@ -49,12 +49,12 @@ impl Progress for Bar {
     }
 
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
-        self.current = heading(number, self.trials, cell, index);
+        self.current = foreign::plain(&heading(number, self.trials, cell, index));
         self.bar.set_message(self.current.clone());
     }
 
     fn phase(&mut self, name: &str, run: u32, runs: u32) {
-        self.bar.set_message(format!("{}  {name} {run}/{runs}", self.current));
+        self.bar.set_message(format!("{}  {} {run}/{runs}", self.current, foreign::plain(name)));
     }
 
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {

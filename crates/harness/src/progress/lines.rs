@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use embermark_model::foreign::{self, clipped};
 use embermark_model::{CellId, Status};
 use indicatif::HumanDuration;
 
@@ -11,6 +12,9 @@ use super::Progress;
 /// With fewer trials ended, how long the others take is not guessed: some take a hundred times as
 /// long as others.
 const FEWEST_ENDED: u32 = 3;
+
+/// Most characters of a reason. The result has all of it.
+const LONGEST_REASON: usize = 1_000;
 
 /// Writes a line for each trial:
 /// `[ 3/24] sqlite sensors 10k process single: ok 2.1 s, about 50 seconds to go`.
@@ -41,7 +45,7 @@ impl<W: Write> Lines<W> {
 
     fn line(&mut self, text: &str) {
         // A progress that nobody can read is no reason to stop measuring.
-        let _ = writeln!(self.to, "{text}").and_then(|()| self.to.flush());
+        let _ = writeln!(self.to, "{}", foreign::message(text)).and_then(|()| self.to.flush());
     }
 }
 
@@ -75,7 +79,8 @@ pub(super) fn heading(number: u32, trials: u32, cell: &CellId, index: u32) -> St
 
 /// `ok 2.1 s`, or with the reason `failed 0.3 s (the worker …)`.
 pub(super) fn ending(status: Status, reason: Option<&str>, wall: Duration) -> String {
-    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let reason = reason.map(|reason| format!(" ({})", clipped(reason, LONGEST_REASON)));
+    let reason = reason.unwrap_or_default();
     format!("{status} {:.1} s{reason}", wall.as_secs_f64())
 }
 

@@ -1,15 +1,46 @@
 //! What a worker died of.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
+use embermark_model::foreign::clipped;
 use nix::sys::signal::Signal;
+
+use crate::disk;
+use crate::protocol::Job;
 
 /// Lines of the worker's standard error that a failure quotes.
 const LOG_LINES: usize = 5;
+
+/// Most characters of what a failure quotes of them.
+const LOG_QUOTED: usize = 2_000;
+
+/// The size at which a log is cut, and what is kept of its beginning, in bytes. Engines may write
+/// without end.
+const LONGEST_LOG: u64 = 8 << 20;
+const KEPT_OF_LOG: u64 = 1 << 20;
+
+/// Creates a worker's log: whatever is written goes to its end, also after it was cut.
+pub(super) fn create(log: &Path) -> io::Result<File> {
+    File::create(log)?;
+    File::options().append(true).open(log)
+}
+
+/// Cuts a log that has become too long: its beginning stays, and what comes from now on.
+pub(super) fn bound(log: &Path) {
+    let is_long = |meta: Metadata| meta.is_file() && meta.len() > LONGEST_LOG;
+    if !log.metadata().is_ok_and(is_long) {
+        return;
+    }
+    // The log is a help, not a result: a trial does not fail for want of it.
+    let cut = File::options().write(true).open(log).and_then(|file| file.set_len(KEPT_OF_LOG));
+    if cut.is_ok() {
+        note(log, "the log was longer than 8 MiB: here a part of it is left out");
+    }
+}
 
 /// How a worker died and where, with the end of what it had to say.
 pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String {
@@ -44,7 +75,17 @@ fn tail(log: &Path) -> String {
         }
         None => lines[lines.len().saturating_sub(LOG_LINES)..].to_vec(),
     };
-    last.join(" | ")
+    clipped(&last.join(" | "), LOG_QUOTED)
+}
+
+/// What engines and the system call a full disk.
+const FULL: [&str; 4] = ["no space left", "disk is full", "disk full", "enospc"];
+
+/// Whether a trial failed because its disk was full: its words say so, or nothing is left of the disk, where
+/// an engine may have died of a signal or say something else.
+pub(super) fn by_full_disk(how: &str, job: &Job) -> bool {
+    let how = how.to_ascii_lowercase();
+    FULL.iter().any(|words| how.contains(words)) || disk::is_full(&job.site)
 }
 
 /// Adds a line of the parent's to a worker's log.
@@ -73,6 +114,23 @@ mod tests {
         let absent = dir.path().join("absent");
         let text = report(ExitStatus::from_raw(101 << 8), "opening the engine", &absent);
         assert_eq!(text, "the worker exited with status 101 in opening the engine");
+    }
+
+    #[test]
+    fn a_log_that_grows_without_end_is_cut_and_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        let mut file = create(&log).unwrap();
+        file.write_all(b"first\n").unwrap();
+        bound(&log);
+        assert_eq!(fs::read_to_string(&log).unwrap(), "first\n");
+        file.write_all(&vec![b'x'; 9 << 20]).unwrap();
+        bound(&log);
+        file.write_all(b"\nlast\n").unwrap();
+        let text = fs::read_to_string(&log).unwrap();
+        assert!(text.len() < 2 << 20 && text.starts_with("first\n"), "{}", text.len());
+        assert!(text.ends_with("a part of it is left out\n\nlast\n"));
+        assert!(tail(&log).chars().count() <= LOG_QUOTED);
     }
 
     #[test]

@@ -9,6 +9,30 @@ use crate::flash::OnDisk;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
+/// Most characters of a version, of a setting and of a reason: an engine may say any number.
+const LONGEST_VERSION: usize = 500;
+const LONGEST_SETTING: usize = 2_000;
+const LONGEST_REASON: usize = 10_000;
+const MOST_SETTINGS: usize = 1_000;
+
+/// A trial with what its engine says of itself cut where it is too long.
+fn limited(mut trial: Trial) -> Trial {
+    trial.version = trial.version.map(|version| shortened(version, LONGEST_VERSION));
+    let settings = std::mem::take(&mut trial.settings).into_iter().take(MOST_SETTINGS);
+    let short = |text| shortened(text, LONGEST_SETTING);
+    trial.settings = settings.map(|(name, value)| (short(name), short(value))).collect();
+    trial
+}
+
+/// A text cut with `…` where it is longer.
+fn shortened(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// The trial as far as events have told of it: at first nothing.
 #[derive(Default)]
 pub(super) struct Record {
@@ -33,7 +57,7 @@ impl Record {
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
         match event {
             Event::Ready { trial, server } => {
-                (self.trial, self.server, self.ready) = (*trial, server, true);
+                (self.trial, self.server, self.ready) = (limited(*trial), server, true);
             }
             Event::OpenedPhase(phase) => self.open_phase = Some(*phase),
             Event::Running { run } => {
@@ -58,7 +82,8 @@ impl Record {
                     }));
                 }
             }
-            Event::PhaseEnded(ended) => {
+            Event::PhaseEnded(mut ended) => {
+                ended.reason = ended.reason.map(|reason| shortened(reason, LONGEST_REASON));
                 let runs = self.open_phase.take().map(|phase| phase.runs).unwrap_or_default();
                 self.trial.phases.push(PhaseResult { runs, ..*ended });
             }
@@ -68,7 +93,9 @@ impl Record {
                 }
             }
             Event::Finished => self.finished = true,
-            Event::Failed { status, reason } => self.failure = Some((status, reason)),
+            Event::Failed { status, reason } => {
+                self.failure = Some((status, shortened(reason, LONGEST_REASON)));
+            }
         }
     }
 
@@ -152,6 +179,17 @@ mod tests {
         assert_eq!(ending(trial(&[("topk", Unsupported)]), None).0, Unsupported);
         let disputed = [("report", Disputed), ("load", Ok), ("topk", Unsupported)];
         assert_eq!(ending(trial(&disputed), None), (Ok, None));
+    }
+
+    #[test]
+    fn what_an_engine_says_of_itself_is_cut_where_it_is_too_long() {
+        let long = "é".repeat(5_000_000);
+        let mut trial = Trial { version: Some(long.clone()), ..Trial::default() };
+        trial.settings.insert("name".into(), long.clone());
+        let trial = limited(trial);
+        assert_eq!(trial.version.unwrap().chars().count(), LONGEST_VERSION + 1);
+        assert_eq!(trial.settings["name"].chars().count(), LONGEST_SETTING + 1);
+        assert_eq!(shortened("short".into(), 5), "short");
     }
 
     #[test]

@@ -5,4 +5,5 @@
 mod defaults;
 mod files;
 mod mistakes;
+mod mutated;
 mod propose;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use ::csv::Writer;
+use embermark_model::foreign::cell;
 use embermark_model::result::ResultFile;
 
 use super::columns::{Get, Header};
@@ -18,7 +19,7 @@ impl<W: Write> Csv<W> {
     /// Writes the header.
     pub fn new(header: &Header, out: W) -> Result<Self, ReportError> {
         let mut writer = Writer::from_writer(out);
-        writer.write_record(header.iter().map(|(name, _)| name))?;
+        writer.write_record(header.iter().map(|(name, _)| cell(name)))?;
         Ok(Self(writer))
     }
 }
@@ -27,7 +28,7 @@ impl<W: Write> Rows for Csv<W> {
     fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError> {
         for line in rows {
             let value = |get: &Option<&Get>| match get {
-                Some(Get::Text(get)) => get(line),
+                Some(Get::Text(get)) => get(line).map(|text| cell(&text)),
                 Some(Get::Flag(get)) => get(line).map(|flag| flag.to_string()),
                 Some(Get::Whole(get)) => get(line).map(|number| number.to_string()),
                 Some(Get::Real(get)) => get(line).map(|number| number.to_string()),
@@ -65,7 +66,7 @@ pub(super) fn render(
 pub(crate) fn written(records: impl Iterator<Item = Vec<String>>) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
     for record in records {
-        writer.write_record(record)?;
+        writer.write_record(record.iter().map(|text| cell(text)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,8 +1,10 @@
 //! One line for each run, each complete in itself: what CSV and Parquet are made of.
 
+use std::collections::BTreeMap;
+
 use embermark_model::result::{Cell, PhaseResult, ResultFile, Run, Trial};
 
-use super::statistics::Statistic;
+use super::statistics::{Of, Statistic, key};
 use crate::text;
 
 /// What a line is about, as deep as it goes.
@@ -21,6 +23,8 @@ pub(super) struct Line<'a> {
 /// asked for is missing.
 pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
+    let known: BTreeMap<Of<'_>, &Statistic<'_>> =
+        statistics.iter().rev().map(|statistic| (statistic.of(), statistic)).collect();
     for cell in &file.cells {
         let of_cell = Line { file, cell, trial: None, phase: None, run: None, statistic: None };
         if cell.trials.is_empty() {
@@ -33,7 +37,7 @@ pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> V
                 lines.push(of_trial);
             }
             for phase in &trial.phases {
-                let own = statistics.iter().find(|known| known.is_of(&cell.id, &phase.phase));
+                let own = known.get(&key(&cell.id, &phase.phase)).copied();
                 let statistic =
                     own.filter(|_| !cell.is_counting(trial) && !cell.is_explaining(trial));
                 let of_phase = Line { phase: Some(phase), statistic, ..of_trial };

@@ -37,13 +37,22 @@ pub(super) struct Statistic<'a> {
     pub shortfall: Option<String>,
 }
 
-impl Statistic<'_> {
-    pub(super) fn is_of(&self, id: &CellId, phase: &str) -> bool {
-        (self.scale, self.memory_limit) == (id.scale, id.memory_limit)
-            && self.durability == id.durability
-            && (self.engine, self.phase) == (id.engine.as_str(), phase)
-            && (self.workload, self.variant) == (id.workload.as_str(), id.variant.as_str())
+/// The phase of a cell.
+pub(super) type Of<'a> =
+    (&'a str, Scale, Option<MemoryLimit>, Durability, &'a str, &'a str, &'a str);
+
+impl<'a> Statistic<'a> {
+    /// What it is of.
+    pub(super) const fn of(&self) -> Of<'a> {
+        let (scale, limit, tier) = (self.scale, self.memory_limit, self.durability);
+        (self.workload, scale, limit, tier, self.variant, self.engine, self.phase)
     }
+}
+
+/// A phase of a cell, as statistics are found by it.
+pub(super) fn key<'a>(id: &'a CellId, phase: &'a str) -> Of<'a> {
+    let (scale, limit, tier) = (id.scale, id.memory_limit, id.durability);
+    (&id.workload, scale, limit, tier, &id.variant, &id.engine, phase)
 }
 
 /// Of every phase that has a figure, in the order of the tables.

@@ -1,13 +1,13 @@
 //! From a result's cells to groups, rows and ratios.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use embermark_model::result::{Cell, EngineFacts, ResultFile};
 use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
-    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
-    beside, explained, loading, order, parts,
+    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit,
+    Usage, beside, explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -46,13 +46,22 @@ fn group<'a>(
     let find = |variant: &str, engine: &str| {
         cells.iter().copied().find(|cell| cell.id.variant == variant && cell.id.engine == engine)
     };
+    // Once for each cell, and not for each of its rows.
+    let shortfalls: HashMap<(&str, &str), Shortfalls<'_>> = (cells.iter())
+        .map(|cell| ((&*cell.id.variant, &*cell.id.engine), Shortfalls::of(cell)))
+        .collect();
+    let shortfall = |cell: &Cell, phase| {
+        shortfalls.get(&(&*cell.id.variant, &*cell.id.engine)).and_then(|all| all.at(phase))
+    };
     let row = |(phase, variant): (Option<&'a str>, &'a str)| {
         let cells = || engines.iter().map(|engine| find(variant, engine.id));
         let mut row = Row {
             phase,
             variant: variants.first().is_some_and(|main| *main != variant).then_some(variant),
             unit: Unit::Run,
-            entries: cells().map(|cell| entry(file, cell, phase)).collect(),
+            entries: cells()
+                .map(|cell| entry(file, cell, phase, cell.and_then(|cell| shortfall(cell, phase))))
+                .collect(),
             loadings: cells().map(|cell| loading(cell?, phase?)).collect(),
             beside: cells().map(|cell| beside(cell?, phase?)).collect(),
             explained: cells().map(|cell| explained(cell?, phase?)).collect(),
@@ -90,7 +99,12 @@ fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'
     }
 }
 
-fn entry<'a>(file: &ResultFile, cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
+fn entry<'a>(
+    file: &ResultFile,
+    cell: Option<&'a Cell>,
+    phase: Option<&str>,
+    shortfall: Option<Shortfall<'a>>,
+) -> Entry<'a> {
     let Some(cell) = cell else { return Entry::Absent };
     let ended = |status: Status| match status.has_figures() {
         true => Entry::Absent,
@@ -115,7 +129,7 @@ fn entry<'a>(file: &ResultFile, cell: Option<&'a Cell>, phase: Option<&str>) -> 
             not_significant: false,
             tainted,
             commits_each,
-            shortfall: Shortfall::of(cell, phase),
+            shortfall,
         })
     })
 }

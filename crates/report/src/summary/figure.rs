@@ -142,9 +142,15 @@ fn time_of_all(run: &Run) -> (f64, f64) {
 
 /// One phase in each trial of a cell that came to it, with the trial's index.
 pub(crate) fn parts<'a>(cell: &'a Cell, phase: &str) -> Vec<(u32, &'a PhaseResult)> {
-    let trials = cell.trials.iter();
-    let all = trials.flat_map(|trial| trial.phases.iter().map(|part| (trial.index, part)));
-    all.filter(|(_, part)| part.phase == phase).collect()
+    let mut found = Vec::new();
+    for trial in &cell.trials {
+        for part in &trial.phases {
+            if part.phase == phase {
+                found.push((trial.index, part));
+            }
+        }
+    }
+    found
 }
 
 /// The versions of each engine that ran, as it says itself, in the order of the cells.

@@ -1,11 +1,12 @@
 //! What a cell did not do that others of its kind did: it lost samples, missed reads, or did not
 //! achieve its rate. Such a cell uses less and is done sooner for it, so it is not compared.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use embermark_model::result::{Cell, Observed, OpenLoopSchedule, Run};
 
-use super::figure::{counted, parts};
+use super::figure::counted;
 use crate::format;
 
 /// What one phase did not do, in the trial in which it did least.
@@ -30,21 +31,38 @@ pub enum Lacking {
     AnyRate,
 }
 
+/// What a cell did not do, of every phase of it that has any.
+#[derive(Clone, Debug, Default)]
+pub struct Shortfalls<'a>(Vec<Shortfall<'a>>);
+
+impl<'a> Shortfalls<'a> {
+    /// Of a cell, in one pass over its runs.
+    pub fn of(cell: &'a Cell) -> Self {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut worst: Vec<(&str, Option<Lacking>)> = Vec::new();
+        for part in cell.trials.iter().flat_map(|trial| &trial.phases) {
+            let place = *places.entry(&part.phase).or_insert_with(|| {
+                worst.push((&part.phase, None));
+                worst.len() - 1
+            });
+            let all = counted(part).into_iter().filter_map(Lacking::of).chain(worst[place].1);
+            worst[place].1 = all.max_by(|a, b| a.share().total_cmp(&b.share()));
+        }
+        let lacking = worst.into_iter();
+        Self(lacking.filter_map(|(phase, what)| Some(Shortfall { phase, what: what? })).collect())
+    }
+
+    /// That of the phase that is asked for, or else of the first that has any.
+    pub fn at(&self, phase: Option<&str>) -> Option<Shortfall<'a>> {
+        let own = self.0.iter().find(|shortfall| Some(shortfall.phase) == phase);
+        own.or(self.0.first()).copied()
+    }
+}
+
 impl<'a> Shortfall<'a> {
     /// Of a cell: of the phase that is asked for or else of the first that has any.
     pub fn of(cell: &'a Cell, phase: Option<&str>) -> Option<Self> {
-        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
-        let all: Vec<Self> = phases
-            .filter_map(|part| {
-                let parts = parts(cell, &part.phase);
-                let runs = parts.iter().flat_map(|(_, part)| counted(part));
-                let worst =
-                    runs.filter_map(Lacking::of).max_by(|a, b| a.share().total_cmp(&b.share()));
-                Some(Self { phase: &part.phase, what: worst? })
-            })
-            .collect();
-        let own = all.iter().find(|shortfall| Some(shortfall.phase) == phase);
-        own.or(all.first()).copied()
+        Shortfalls::of(cell).at(phase)
     }
 
     /// Its words beside a figure of a phase: another one is named.

@@ -19,6 +19,7 @@ mod intervals;
 mod load;
 mod lossy;
 mod metered;
+mod mutated;
 mod older;
 mod overview;
 mod parquet;

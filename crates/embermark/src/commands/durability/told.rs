@@ -25,13 +25,16 @@ impl Told {
     }
 
     pub fn ended(&self, ended: &Result<Tested, (String, bool)>) {
-        let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+        let mut terminal = std::io::stderr();
+        if terminal.is_terminal() {
+            let _ = write!(terminal, "\r\x1b[K");
+        }
         match ended {
             Ok(tested) => {
                 let (verdicts, seconds) = (found(tested), tested.took_ms as f64 / 1e3);
-                eprintln!("{clear}{}: {verdicts} ({seconds:.1} s)", self.what);
+                say!("{}: {verdicts} ({seconds:.1} s)", self.what);
             }
-            Err((why, _)) => eprintln!("{clear}{}: not tried: {why}", self.what),
+            Err((why, _)) => say!("{}: not tried: {why}", self.what),
         }
     }
 }

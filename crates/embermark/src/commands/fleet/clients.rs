@@ -39,14 +39,14 @@ pub fn run(
     let mut options = options.clone();
     options.variables.insert(0, format!("embermark_order_timeout={seconds}"));
     let harness = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
-    let clients = Clients::install(folder, &options, |device, says| eprintln!("{device}: {says}"))?;
-    eprintln!("client machines: {}", clients.names().join(", "));
+    let clients = Clients::install(folder, &options, |device, says| say!("{device}: {says}"))?;
+    say!("client machines: {}", clients.names().join(", "));
     let mut progress = progress::on_stderr();
     let mut carrier = ByAnsible { clients };
     let result = match conduct(&plan, &out, &mut carrier, &harness, progress.as_mut()) {
         Ok(result) => result,
         Err(HarnessError::Interrupted { result: Some(result) }) => {
-            eprintln!("embermark: interrupted; the trials that had ended are in {}", out.display());
+            say!("embermark: interrupted; the trials that had ended are in {}", out.display());
             *result
         }
         Err(error) => return Err(error.into()),
@@ -87,7 +87,7 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
         )));
     }
     if !other.is_empty() {
-        eprintln!("left out, as clients cannot share it: {}", other.join(", "));
+        say!("left out, as clients cannot share it: {}", other.join(", "));
     }
     args.workloads = shared;
     args.engines = vec![engine.to_owned()];

@@ -17,6 +17,22 @@ static void crash(void) { *nowhere = 1; }
 __attribute__((constructor)) static void loaded(void) { crash(); }
 #endif
 
+#ifdef PRINTS_AND_FORKS
+#include <stdio.h>
+#include <unistd.h>
+
+/* Leaves a process behind that holds open whatever this one has. */
+__attribute__((constructor)) static void loaded(void) {
+    printf("printed by the library \033[31m\033]0;title\007\n");
+    fflush(stdout);
+    fprintf(stderr, "printed by the library \033[31m\n");
+    if (fork() == 0) {
+        setsid();
+        for (;;) pause();
+    }
+}
+#endif
+
 int32_t crashes(client *client, uint32_t table, bytes key, bytes *value) {
     (void)client, (void)table, (void)key, (void)value;
     crash();
@@ -90,6 +106,8 @@ static void spoil(void) {
     engine.open = NULL;
 #elif defined NO_NAME
     engine.name = NULL;
+#elif defined PRINTS_AND_FORKS
+    engine.name = "named \033[31m\033]0;title\007";
 #elif defined NOT_UTF8
     engine.name = "\xff\xfe";
 #elif defined STRANGE_ID

@@ -1,0 +1,148 @@
+//! How a run ends whose folder, disk or terminal goes away.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::family::{nothing_is_left_behind, signal};
+use crate::common::{Ended, Place, is_here, wait_for};
+use embermark_model::Status;
+use embermark_model::result::ResultFile;
+use embermark_skips::skipped;
+use nix::pty::openpty;
+use nix::sys::signal::Signal;
+
+#[test]
+fn a_run_whose_folder_is_removed_keeps_what_it_measured_and_says_where() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "1000"];
+    let mut command = place.command(&[&words[..], &["--no-counting", "--out", "out"]].concat());
+    let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let journal = place.path("out/journal.jsonl");
+    let ended = wait_for("the first trial", || {
+        let text = fs::read_to_string(&journal).unwrap_or_default();
+        let ended = text.contains("{\"cell\":");
+        (ended || run.try_wait().unwrap().is_some()).then_some(ended)
+    });
+    assert!(ended);
+    fs::rename(place.path("out"), place.path("gone")).unwrap();
+    let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
+    let kept = ended.stderr.split("what was measured is in ").nth(1).unwrap_or_default();
+    let kept = Path::new(kept.lines().next().unwrap_or_default());
+    let result: ResultFile = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
+    assert!(!result.cells[0].trials.is_empty());
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
+    let place = Place::new();
+    let terminal = openpty(None, None).unwrap();
+    for side in [&terminal.master, &terminal.slave] {
+        // A program that held it open would keep it from being closed.
+        // SAFETY: sets a flag of a descriptor that is open.
+        unsafe { libc::fcntl(side.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+    let end = || Stdio::from(File::from(terminal.slave.try_clone().unwrap()));
+    let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "3"];
+    let mut command = place.command(&[&words[..], &["--out", "out"]].concat());
+    let mut run = command.stdout(end()).stderr(end()).spawn().unwrap();
+    // Whatever is written from now on fails.
+    drop(terminal);
+    drop(command);
+    let status = run.wait().unwrap();
+    assert_ne!(status.code(), Some(101), "it panicked");
+    assert!(place.result("out").manifest.finished.is_some());
+    assert!(place.path("out/tables.txt").exists());
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_said_before_anything_is_read() {
+    let place = Place::new();
+    for out in ["no/such/folder/page.html", "no/such/folder/runs.csv"] {
+        let ended = place.embermark(&["report", "absent.json", "-f", "csv", "-o", out]).with(2);
+        ended.saying(&["cannot write no/such/folder"]);
+    }
+    let long = "x".repeat(300);
+    let words = ["run", "sensors", "-e", "memory", "-s", "100", "--out", &long];
+    place.embermark(&words).with(2).saying(&["--out"]);
+}
+
+/// A small file system in memory, while it is not dropped.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn at(path: std::path::PathBuf) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let mount = ["-t", "tmpfs", "-o", "size=3m", "tmpfs"];
+        let mounted = Command::new("mount").args(mount).arg(&path).output();
+        match mounted {
+            Ok(said) if said.status.success() => Some(Self(path)),
+            _ => {
+                skipped("a small file system", "mounting one takes root");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_full_disk_is_called_so_whatever_the_engine_says() {
+    let place = Place::new();
+    let Some(small) = Small::at(place.path("small")) else { return };
+    let engines = ["sqlite", "lmdb", "leveldb", "redb", "wiredtiger", "duckdb", "berkeleydb"];
+    let engines =
+        engines.into_iter().filter(|engine| is_here(engine)).collect::<Vec<_>>().join(",");
+    let words = ["run", "sensors", "-e", &engines, "-s", "200k", "--phases", "load", "--runs", "1"];
+    let more = ["--trials", "1", "--no-counting", "--dir", "small", "--out", "out"];
+    place.embermark(&[&words[..], &more].concat()).with(1);
+    for cell in place.result("out").cells {
+        let reason = cell.reason.clone().or(cell.trials[0].reason.clone()).unwrap_or_default();
+        if cell.status == Status::Failed {
+            assert!(reason.contains("disk full"), "{}: {reason}", cell.id);
+        }
+    }
+    let failed =
+        place.result("out").cells.iter().filter(|cell| cell.status == Status::Failed).count();
+    assert!(failed > 1);
+    drop(small);
+}
+
+#[test]
+fn rows_that_do_not_fit_on_the_disk_are_refused_with_the_figures_before_they_are_written() {
+    let place = Place::new();
+    if let Some(small) = Small::at(place.path("small")) {
+        let words = ["run", "sensors", "-e", "memory", "-s", "1000M", "--out", "small/out"];
+        let ended = place.embermark(&words).with(2);
+        let ended = ended.saying(&["take at least", "GB are free", "--scale"]);
+        assert!(!place.path("small/out").exists(), "{}", ended.stderr);
+        drop(small);
+    }
+    let words =
+        ["run", "sensors", "-e", "memory", "-s", "100", "--memory", "64TiB", "--out", "out"];
+    place.embermark(&words).with(2).saying(&["65536.0 GiB", "this machine's memory"]);
+}
+
+#[test]
+fn an_interrupt_is_heard_while_rows_are_prepared() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "memory", "-s", "20M", "--out", "out"];
+    let mut command = place.command(&words);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.starts_with("preparing rows of sensors")));
+    assert!(signal(run.id(), Signal::SIGINT));
+    let said: Vec<String> = said.collect();
+    assert_eq!(run.wait().unwrap().code(), Some(130), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("interrupted before a trial had ended")));
+    assert!(!place.path("out/result.json").exists());
+}

@@ -1,0 +1,75 @@
+//! Asking a worker for something else than a trial. What it opens may fork, print, hang or die: that is
+//! contained as in a trial.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::processes::Family;
+use crate::protocol::Request;
+use crate::trial::{WorkerCommand, wait};
+
+/// The longest answer that is taken, in bytes: a description of an engine, or its settings.
+const LONGEST: u64 = 1 << 20;
+
+/// How long a worker may take to exit after its answer.
+const EXIT_TAKES: Duration = Duration::from_secs(5);
+
+/// How long what it started may take to end when it is asked to.
+const STRAYS_TAKE: Duration = Duration::from_secs(1);
+
+/// What a worker said.
+pub(crate) struct Asked {
+    /// Its answer, a line; empty where it gave none.
+    pub answer: Vec<u8>,
+    /// How it ended by itself; none where it had to be ended.
+    pub status: Option<ExitStatus>,
+}
+
+/// Asks a worker, which finds its engine's library by the variable in `library`, and waits for its first
+/// line. No process that it started is left; what it prints is not shown.
+pub(crate) fn asked(
+    worker: &WorkerCommand,
+    library: Option<(&str, &Path)>,
+    request: &Request,
+    patience: Duration,
+) -> io::Result<Asked> {
+    let family = Family::begin()?;
+    let mut child = Command::new(&worker.program)
+        .args(&worker.args)
+        .envs(library)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // Ctrl-C in a terminal reaches the parent alone.
+        .process_group(0)
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not listen shows in its answer.
+        let _ = stdin.write_all(&serde_json::to_vec(request)?);
+    }
+    let (said, heard) = channel();
+    if let Some(stdout) = child.stdout.take() {
+        // Not to the end: what the engine started may hold the pipe open.
+        std::thread::Builder::new().spawn(move || {
+            let mut line = Vec::new();
+            let read = BufReader::new(stdout.take(LONGEST)).read_until(b'\n', &mut line);
+            // Nobody listens any more when it took too long.
+            let _ = said.send(read.map(|_| line));
+        })?;
+    }
+    let (answer, exit_takes) = match heard.recv_timeout(patience) {
+        Ok(answer) => (answer?, EXIT_TAKES),
+        Err(_) => (Vec::new(), Duration::ZERO),
+    };
+    let status = wait(&mut child, exit_takes);
+    if status.is_none() {
+        // It may have ended just now.
+        let _ = child.kill().and_then(|()| child.wait());
+    }
+    family.end(STRAYS_TAKE)?;
+    Ok(Asked { answer, status })
+}

@@ -1,0 +1,41 @@
+//! Passwords of servers that are given by URL, from the environment.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::sync::OnceLock;
+
+/// What the name of a variable with a password begins with.
+const PREFIX: &str = "EMBERMARK_PASSWORD_";
+
+static TAKEN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+
+/// The variable for the password of an engine's server: `EMBERMARK_PASSWORD_POSTGRES`.
+pub fn variable(engine: &str) -> String {
+    format!("{PREFIX}{}", engine.to_uppercase())
+}
+
+/// Takes every password out of the environment, so that no process that this one starts has one in its
+/// own: workers, servers that run as another user, engines in libraries. A worker is told the password
+/// that it needs on its standard input.
+///
+/// # Safety
+/// Only one thread may run: another one may read the environment at the same time.
+pub unsafe fn take_from_environment() {
+    let mut taken = BTreeMap::new();
+    let is_password = |name: &str| name.starts_with(PREFIX);
+    let names = env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| is_password(&name.to_string_lossy())) {
+        if let Some(value) = env::var_os(&name).and_then(|value| value.into_string().ok()) {
+            taken.insert(name.to_string_lossy().into_owned(), value);
+        }
+        // SAFETY: only this thread runs, as the caller says.
+        unsafe { env::remove_var(name) };
+    }
+    // The first call is the one that found them.
+    let _ = TAKEN.set(taken);
+}
+
+/// The password of an engine's server, where the environment had one.
+pub fn of(engine: &str) -> Option<&'static str> {
+    TAKEN.get()?.get(&variable(engine)).map(String::as_str)
+}

@@ -1,0 +1,134 @@
+//! Text that came from outside, on its way to a reader: engine versions, reasons, names, file names,
+//! what a library or a server said. Nothing in it may move a cursor, end a line, reorder what stands
+//! beside it, or be a formula of a spreadsheet.
+
+/// Most characters of a line that a terminal is given. The rest is in the log or in the result.
+const LONGEST_LINE: usize = 2_000;
+
+/// `text` on one line: line breaks, tabs and runs of blanks become one blank, and characters that a
+/// terminal obeys, or that reorder or hide text, are shown as text: `\u{1b}`.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        word.chars().for_each(|c| show(c, &mut out));
+    }
+    out
+}
+
+/// [`plain`] text of at most `most` characters, cut at the end with `…`.
+pub fn clipped(text: &str, most: usize) -> String {
+    let text = plain(text);
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// A message of several lines for a terminal: each as [`screen`] has it, without colours, and a long one
+/// cut with the number of characters that are left out.
+pub fn message(text: &str) -> String {
+    let line = |line: &str| match line.char_indices().nth(LONGEST_LINE) {
+        None => screen(line, false),
+        Some((cut, _)) => {
+            let left = line[cut..].chars().count();
+            format!("{}… ({left} more characters)", screen(&line[..cut], false))
+        }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A finished text for a terminal: line breaks and tabs stay, and where it is `coloured` sequences that set
+/// colours too; whatever else a terminal obeys is shown as text.
+pub fn screen(text: &str, coloured: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let colour = if coloured { colour(rest) } else { None };
+        let taken = colour.map_or(c.len_utf8(), str::len);
+        match (colour, c) {
+            (Some(colour), _) => out.push_str(colour),
+            (None, '\n' | '\t') => out.push(c),
+            (None, c) => show(c, &mut out),
+        }
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// A text as a cell of CSV: what a spreadsheet would take for a formula begins with `'`
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>); a number stays as it is.
+pub fn cell(text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number;
+    if formula { format!("'{text}") } else { text.to_owned() }
+}
+
+/// The sequence at the beginning of a text that sets colours and nothing else.
+fn colour(text: &str) -> Option<&str> {
+    let body = text.strip_prefix("\x1b[")?;
+    let end = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    body[end..].starts_with('m').then(|| &text[.."\x1b[".len() + end + 1])
+}
+
+fn show(c: char, out: &mut String) {
+    match c {
+        c if c.is_control() || reorders_or_hides(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
+}
+
+fn reorders_or_hides(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown_as_text() {
+        assert_eq!(plain("a\x1b[31mred\x1b[0m b"), r"a\u{1b}[31mred\u{1b}[0m b");
+        assert_eq!(plain("one\r\n\ttwo  three\n"), "one two three");
+        assert_eq!(
+            plain("bell\x07 c1\u{9b}31m rtl\u{202e}x"),
+            r"bell\u{7} c1\u{9b}31m rtl\u{202e}x"
+        );
+        assert!(plain("a\x1b[2J\x1bcb\x1b\x07c").chars().all(|c| !c.is_control()));
+    }
+
+    #[test]
+    fn clipping_counts_characters_and_says_that_it_cut() {
+        assert_eq!(clipped("ünïcödé", 4), "ünï…");
+        assert_eq!(clipped("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn a_message_keeps_its_lines_and_a_long_one_is_cut() {
+        assert_eq!(message("a\n\x1b[2Jb\r"), "a\n\\u{1b}[2Jb\\u{d}");
+        let cut = message(&format!("{}\nend", "é".repeat(100_000)));
+        assert!(cut.ends_with("é… (98000 more characters)\nend"), "{}", &cut[cut.len() - 60..]);
+    }
+
+    #[test]
+    fn a_screen_has_colours_where_it_may_and_nothing_else_that_a_terminal_obeys() {
+        let text = "\x1b[1mbold\x1b[0m\n\x1b[2J\x1b]0;title\x07 \x1b[1";
+        assert_eq!(
+            screen(text, true),
+            "\x1b[1mbold\x1b[0m\n\\u{1b}[2J\\u{1b}]0;title\\u{7} \\u{1b}[1"
+        );
+        assert!(!screen(text, false).contains('\x1b'));
+    }
+
+    #[test]
+    fn a_formula_is_quoted_and_a_number_is_not() {
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-inf"] {
+            assert_eq!(cell(formula), format!("'{formula}"));
+        }
+        for text in ["-1", "+1.5e-3", "1", "a=b", "", "'x", "-0.25"] {
+            assert_eq!(cell(text), text);
+        }
+    }
+}
