@@ -22,6 +22,7 @@ mod metered;
 mod older;
 mod overview;
 mod parquet;
+mod recomputed;
 mod reproduction;
 mod sharing;
 mod table;
