@@ -1,4 +1,5 @@
-//! The harness's own cost: the phases of every workload on the `null` engine, which does nothing.
+//! The harness's own cost in time and memory: the phases of every workload on the `null` engine, which
+//! does nothing.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +24,8 @@ const ROWS: u64 = 100_000;
 
 /// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
 /// clock, nor until they are steady: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
-/// synthetic rows where there is none. What could not be measured comes with its reason.
+/// synthetic rows where there is none; and one on every other scale, whose memory alone is taken. What
+/// could not be measured comes with its reason.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
@@ -39,7 +41,13 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             continue;
         };
         let Some(variant) = info.variants.first() else { continue };
-        let cell = CellId {
+        let phases = info.phases.iter().map(|phase| phase.name);
+        let phases = phases.filter(|phase| !info.timed.contains(phase));
+        let phases: Vec<String> = phases.map(str::to_owned).collect();
+        if phases.is_empty() {
+            continue;
+        }
+        let cell = |scale| CellId {
             workload: info.id.to_owned(),
             scale,
             durability: Durability::None,
@@ -47,15 +55,18 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             engine: ENGINE.to_owned(),
             memory_limit: None,
         };
-        let phases = info.phases.iter().map(|phase| phase.name);
-        let phases = phases.filter(|phase| !info.timed.contains(phase));
-        let phases: Vec<String> = phases.map(str::to_owned).collect();
-        if phases.is_empty() {
-            continue;
+        for (other, rows) in run.stages.all(info.id) {
+            if other != scale {
+                let name = format!("floor-{}-{other}", info.id);
+                let trial = run.trial(&cell(other), &phases, &rows, &name, Purpose::Floor)?;
+                let Some(trial) = trial else { return Ok((None, problems)) };
+                add_peaks(&mut floor, info.id, other, &trial);
+            }
         }
         let name = format!("floor-{}", info.id);
-        let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor)?;
+        let trial = run.trial(&cell(scale), &phases, &rows, &name, Purpose::Floor)?;
         let Some(trial) = trial else { return Ok((None, problems)) };
+        add_peaks(&mut floor, info.id, scale, &trial);
         let measured = of(&trial);
         // What it can do nothing of has none: questions in SQL alone.
         if measured.is_empty() && trial.status != Status::Unsupported {
@@ -100,6 +111,22 @@ fn of(trial: &Trial) -> BTreeMap<String, f64> {
     phases.filter_map(|phase| Some((phase.phase.clone(), median_of(phase)?))).collect()
 }
 
+/// Adds what a trial held at most in each phase, over its counted runs.
+fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
+    let before = trial.baseline_bytes.unwrap_or(0);
+    let peak = |phase: &PhaseResult| {
+        let counted = phase.runs.iter().filter(|run| !run.discarded);
+        let peak = counted.filter_map(|run| run.engine.peak_bytes).max()?;
+        Some((phase.phase.clone(), peak.saturating_sub(before)))
+    };
+    let phases = trial.phases.iter().filter(|phase| phase.status.has_figures());
+    let peaks: BTreeMap<String, u64> = phases.filter_map(peak).collect();
+    if !peaks.is_empty() {
+        let own = floor.peak_bytes.entry(workload.to_owned()).or_default();
+        own.insert(scale.to_string(), peaks);
+    }
+}
+
 /// The median; of an even number the mean of the middle two.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -109,7 +136,38 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use embermark_model::result::Resources;
+
     use super::*;
+
+    #[test]
+    fn the_memory_of_a_phase_is_the_most_of_its_counted_runs_above_what_was_there_before() {
+        let run = |peak, discarded| PhaseRun {
+            discarded,
+            engine: Resources { peak_bytes: peak, ..Resources::default() },
+            ..PhaseRun::default()
+        };
+        let phase = |name: &str, runs| PhaseResult {
+            phase: name.to_owned(),
+            runs,
+            ..PhaseResult::default()
+        };
+        let trial = Trial {
+            baseline_bytes: Some(1_000),
+            phases: vec![
+                phase("load", vec![run(Some(9_000), true), run(Some(3_000), false)]),
+                phase("read", vec![run(Some(2_500), false), run(Some(2_000), false)]),
+                phase("update", vec![run(None, false)]),
+            ],
+            ..Trial::default()
+        };
+        let (mut floor, scale) = (Floor::default(), Scale::Rows(10_000));
+        add_peaks(&mut floor, "sensors", scale, &trial);
+        let peak = |phases: &[&str]| floor.peak_of("sensors", scale, phases);
+        assert_eq!(peak(&["load", "read"]), Some(2_000));
+        assert_eq!((peak(&["read", "none"]), peak(&["update"])), (Some(1_500), None));
+        assert_eq!(floor.peak_of("sensors", Scale::Rows(1), &["load"]), None);
+    }
 
     #[test]
     fn the_median_stands_in_the_middle() {

@@ -272,9 +272,7 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         }
         (None, None) => match not_begun.filter(|not| planned.id.scale >= not.scale) {
             Some(not) => (Status::Skipped, Some(not.reason.clone())),
-            None => {
-                (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
-            }
+            None => (Status::NotRun, Some("the run was cut off before its turn".to_owned())),
         },
     };
     let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
@@ -285,7 +283,7 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         None => planned.effective_durability,
     };
     let own = |trial: &Trial| trial.settings.get(OWN_DURABILITY).cloned();
-    Cell {
+    let mut cell = Cell {
         id,
         status,
         reason,
@@ -294,9 +292,12 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         reference,
         unpublishable,
         trials,
+        lost_trials: Vec::new(),
         counting: None,
         explaining: None,
-    }
+    };
+    cell.set_lost_aside();
+    cell
 }
 
 /// Writes a result file whole or not at all.

@@ -90,6 +90,12 @@ impl Stages {
         staged.max_by_key(|((_, scale), _)| *scale).map(|((_, scale), file)| (*scale, file.clone()))
     }
 
+    /// Every scale of a workload with its file.
+    pub fn all(&self, workload: &str) -> Vec<(Scale, PathBuf)> {
+        let staged = self.files.iter().filter(|((id, _), _)| id == workload);
+        staged.map(|((_, scale), file)| (*scale, file.clone())).collect()
+    }
+
     /// The file of a workload's rows at a scale.
     pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path, HarnessError> {
         let file = self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path);

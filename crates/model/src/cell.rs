@@ -86,6 +86,8 @@ pub enum Status {
     Disputed,
     /// Not begun: the time that the run was given was spent; the reason says on what.
     Skipped,
+    /// Not begun: the run was cut off before.
+    NotRun,
     /// The engine cannot do this; the reason says what.
     Unsupported,
     /// The engine is not here; the reason says what to install.
@@ -109,6 +111,12 @@ impl Status {
         matches!(self, Self::Wrong | Self::Failed | Self::TimedOut)
     }
 
+    /// Whether a trial that ended so is lost: it says nothing against what other trials of its cell
+    /// answered. A wrong answer does.
+    pub const fn is_lost(self) -> bool {
+        matches!(self, Self::Failed | Self::TimedOut)
+    }
+
     /// Whether a phase that ended so says nothing against the others of its trial.
     pub const fn is_of_phase_alone(self) -> bool {
         matches!(self, Self::Disputed | Self::Unsupported)
@@ -127,6 +135,7 @@ impl Status {
             Self::Capped => "capped",
             Self::Disputed => "disputed",
             Self::Skipped => "skipped",
+            Self::NotRun => "not run",
             Self::Unsupported => "unsupported",
             Self::Unavailable => "unavailable",
             Self::TimedOut => "timed out",

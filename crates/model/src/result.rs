@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Dataset, Plan};
-use crate::{CellId, Configuration, Durability, Status};
+use crate::{CellId, Configuration, Durability, Scale, Status};
 
 mod client_machines;
 mod disk_curve;
@@ -34,8 +34,9 @@ pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
 
 /// The version of the schema that is written. Raised when an old reader could misread or not read a
-/// new file: schema 3 has other names for fields of schemas 1 and 2, which are read as well.
-pub const SCHEMA: u32 = 3;
+/// new file: schema 3 has other names for fields of schemas 1 and 2, schema 4 the status `not-run` and
+/// lost trials apart. Older ones are read as well.
+pub const SCHEMA: u32 = 4;
 
 /// One run of embermark: what was asked, on what, and what came out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,6 +74,7 @@ impl ResultFile {
         let figures = |cell: &&mut Cell| cell.unpublishable && !cell.trials.is_empty();
         for cell in self.cells.iter_mut().filter(figures) {
             cell.trials.clear();
+            cell.lost_trials.clear();
             cell.counting = None;
             cell.explaining = None;
             cell.status = Status::Unavailable;
@@ -233,6 +235,18 @@ pub struct Floor {
     /// Median nanoseconds per operation, by workload and phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The most resident memory in bytes, by workload, scale and phase, without what the process held
+    /// before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub peak_bytes: BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>,
+}
+
+impl Floor {
+    /// The most memory over some phases of a workload at a scale; `None` where none was measured.
+    pub fn peak_of(&self, workload: &str, scale: Scale, phases: &[&str]) -> Option<u64> {
+        let own = self.peak_bytes.get(workload)?.get(&scale.to_string())?;
+        phases.iter().filter_map(|phase| own.get(*phase)).max().copied()
+    }
 }
 
 /// One cell of the comparison.
@@ -240,7 +254,7 @@ pub struct Floor {
 pub struct Cell {
     /// Which cell.
     pub id: CellId,
-    /// How it ended: the worst of its trials.
+    /// How it ended: the worst of [`trials`](Self::trials).
     pub status: Status,
     /// Why, when not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -262,6 +276,9 @@ pub struct Cell {
     /// Its trials, in the order they ran.
     #[serde(default)]
     pub trials: Vec<Trial>,
+    /// Trials that failed or timed out where others ended well. They are in no figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_trials: Vec<Trial>,
     /// What its work brings to storage, counted apart from the trials that are timed; absent where
     /// it was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,6 +290,29 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Moves trials that failed or timed out to [`lost_trials`](Self::lost_trials), so that the figures
+    /// of the others stand. Where no trial ended well, or one answered wrongly, all stay.
+    pub fn set_lost_aside(&mut self) {
+        let any = |is: fn(Status) -> bool| self.trials.iter().any(|trial| is(trial.status));
+        if !any(Status::has_figures) || any(|status| status == Status::Wrong) {
+            return;
+        }
+        let (lost, kept) =
+            std::mem::take(&mut self.trials).into_iter().partition(|trial| trial.status.is_lost());
+        self.trials = kept;
+        if !Vec::is_empty(&lost) {
+            self.lost_trials.extend(lost);
+            let worst = self.trials.iter().max_by_key(|trial| trial.status);
+            (self.status, self.reason) =
+                worst.map(|worst| (worst.status, worst.reason.clone())).unwrap_or_default();
+        }
+    }
+
+    /// Whether it, or one of its trials, is wrong, failed or timed out.
+    pub fn has_failure(&self) -> bool {
+        self.status.is_failure() || !self.lost_trials.is_empty()
+    }
+
     /// Size of a database that was loaded once and closed after maintenance: of the trial that counts,
     /// or of one whose phases last by the clock, which load nothing twice. Absent where every store
     /// was emptied and loaded again.
@@ -292,6 +332,17 @@ impl Cell {
     /// Whether a trial of the cell is the one that explains.
     pub fn is_explaining(&self, trial: &Trial) -> bool {
         self.explaining.as_deref().is_some_and(|explaining| std::ptr::eq(explaining, trial))
+    }
+
+    /// Whether a trial of the cell is the one that counts or explains, or was lost: it is in no figure
+    /// of time.
+    pub fn is_apart(&self, trial: &Trial) -> bool {
+        self.is_counting(trial) || self.is_explaining(trial) || self.is_lost(trial)
+    }
+
+    /// Whether a trial of the cell is one that was lost.
+    pub fn is_lost(&self, trial: &Trial) -> bool {
+        self.lost_trials.iter().any(|lost| std::ptr::eq(lost, trial))
     }
 
     /// The run of a phase in the trial that explains. Its times are in no figure.

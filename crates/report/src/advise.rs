@@ -5,11 +5,14 @@ mod criteria;
 mod devices;
 mod facts;
 mod levels;
+mod meant;
 mod pool;
 mod rank;
 mod ratios;
+mod remedy;
 mod render;
 mod turns;
+mod used;
 mod wear;
 
 #[cfg(test)]
@@ -38,6 +41,9 @@ use levels::Level;
 pub struct AdviceTable {
     /// At about so many rows: of each workload the nearest scale counts, which `rests_on` names.
     pub rows: u64,
+    /// The rows that were asked for; absent where no number was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u64>,
     /// Within this limit of memory, if any.
     #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
@@ -49,6 +55,9 @@ pub struct AdviceTable {
     pub rests_on: Vec<RestsOn>,
     /// Each engine in each tier it was asked for, in the order of the plan.
     pub engines: Vec<EngineAdvice>,
+    /// Of each tier that was not measured the command that measures it, a commit a row included.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub commands: BTreeMap<Durability, String>,
 }
 
 /// What some ratios of a tier rest on: one workload at one scale.
@@ -76,9 +85,23 @@ impl RestsOn {
     pub fn place(&self) -> String {
         format!("{} {}", self.workload, self.scale)
     }
+
+    /// How many times ten it is away from a number of rows: above 0 where that is more.
+    pub(super) fn decades(&self, rows: u64) -> Option<f64> {
+        Some((rows as f64 / self.rows? as f64).log10())
+    }
 }
 
 impl AdviceTable {
+    /// Of what these criteria rest on what is no answer for the rows asked for: more than ten times
+    /// fewer or more.
+    pub fn too_far(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
+        let far = |of: &&RestsOn| {
+            self.asked.and_then(|rows| of.decades(rows)).is_some_and(|far| far.abs() > 1.0)
+        };
+        self.resting(tier, criteria).into_iter().filter(far).collect()
+    }
+
     /// What the ratios of these criteria rest on in a tier; without any, all of it.
     pub fn resting(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
         let counts = |of: &&RestsOn| {
@@ -119,6 +142,11 @@ pub struct EngineAdvice {
     pub ratios: BTreeMap<&'static str, f64>,
     /// By criterion: the interval of that ratio; absent where there were fewer than three trials.
     pub intervals: BTreeMap<&'static str, [f64; 2]>,
+    /// By criterion: the same ratio over each workload, by its name and scale.
+    pub by_workload: BTreeMap<&'static str, BTreeMap<String, f64>>,
+    /// By criterion that it has no ratio in: why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lacks: BTreeMap<&'static str, Vec<String>>,
     /// What its cells did not do: those have no place in any criterion.
     pub shortfalls: Vec<String>,
 }
@@ -181,7 +209,9 @@ pub fn tables(
     let levels = levels::of(&comparison, rows, limits);
     let mut turns = turns::of(&scaling::of(file, &comparison, &[]));
     turns.retain(|turn| levels.iter().any(|level| level.memory_limit == turn.memory_limit));
-    let tables = levels.iter().map(|level| table(file, &comparison, level)).collect();
+    let tables =
+        levels.iter().map(|level| AdviceTable { asked: rows, ..table(file, &comparison, level) });
+    let tables = tables.collect();
     AdviceTables { tables, turns }
 }
 
@@ -203,6 +233,8 @@ fn table<'a>(
                     facts: facts::of(file, groups, engine, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
+                    by_workload: BTreeMap::new(),
+                    lacks: BTreeMap::new(),
                     shortfalls: shortfalls(file, groups, engine.id, tier),
                 });
             }
@@ -212,9 +244,18 @@ fn table<'a>(
     for entry in &mut engines {
         let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
         for (criterion, lines) in lines.into_iter().flatten() {
-            if let Some((ratio, interval)) = ratios::of(lines, &entry.engine) {
+            let standing = ratios::of(lines, &entry.engine);
+            if let Some((ratio, interval)) = standing.ratio {
                 entry.ratios.insert(criterion, ratio);
                 entry.intervals.extend(interval.map(|interval| (*criterion, interval)));
+            }
+            if !standing.by_workload.is_empty() {
+                let place = |(workload, ratio)| Some((place(groups, entry.tier, workload)?, ratio));
+                let all = standing.by_workload.into_iter().filter_map(place).collect();
+                entry.by_workload.insert(criterion, all);
+            }
+            if !standing.lacks.is_empty() {
+                entry.lacks.insert(criterion, standing.lacks);
             }
         }
     }
@@ -225,14 +266,28 @@ fn table<'a>(
         lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
     };
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
-    AdviceTable {
+    let mut table = AdviceTable {
         rows: *rows,
+        asked: None,
         memory_limit: *memory_limit,
         at: levels::at(*rows, *memory_limit),
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,
-    }
+        commands: BTreeMap::new(),
+    };
+    let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
+    let missing = Durability::ALL.into_iter().filter(|tier| !measured(tier));
+    let command = |tier| (tier, remedy::command(&table, tier, &["ingest"]));
+    table.commands = missing.map(command).collect();
+    table
+}
+
+/// `sensors 100k`, of the group of a workload in a tier.
+fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<String> {
+    let is = |group: &&&Group<'_>| (group.workload, group.durability) == (workload, tier);
+    let group = groups.iter().find(is)?;
+    Some(format!("{} {}", text::plain(workload), group.extent()))
 }
 
 /// `None` of a group in which nothing ended well.

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use render::{csv, json, markdown, table};
 
-use crate::statistics::{includes_one, ratio_interval};
+use crate::statistics::{discoveries, includes_one, ratio_interval, welch_p};
 use crate::summary::{Figure, Protocol, Shortfall};
 use crate::text;
 
@@ -24,6 +24,10 @@ pub struct Changes {
     pub differences: Differences,
     /// The share from which on a slowdown that is shown is a regression: 0.05 for 5 %.
     pub threshold: f64,
+    /// Pairs that have an interval: so many were looked at for a difference.
+    pub pairs: usize,
+    /// At most this share of those called faster or slower is called so by chance, on average.
+    pub false_discovery_rate: f64,
     /// What ran in both, of each workload, scale, tier and variant that has a phase below.
     pub ran: Vec<Ran>,
     /// Each phase with figures in both, in the order of the old file's cells.
@@ -93,6 +97,9 @@ pub struct Change {
     pub ratio: f64,
     /// The 95 % interval of the ratio; absent with fewer than three trials in either.
     pub interval: Option<[f64; 2]>,
+    /// How probable such times are without a difference, by Welch's test; 1 where the interval includes
+    /// 1, absent where there is none.
+    pub p: Option<f64>,
     /// What its cell did not do in the old file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_shortfall: Option<String>,
@@ -101,6 +108,9 @@ pub struct Change {
     pub new_shortfall: Option<String>,
     /// What that says.
     pub verdict: Verdict,
+    /// Its engine is shown for orientation.
+    #[serde(skip)]
+    reference: bool,
     /// Slower, by more than the threshold, or it kept up and does not any more; and not a reference
     /// engine.
     pub regression: bool,
@@ -117,15 +127,18 @@ impl Change {
     }
 }
 
-/// What a ratio and its interval say.
+/// The share of false calls that is allowed, on average.
+pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+
+/// What a ratio and its interval say, among all pairs of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval lies below 1.
+    /// The interval lies below 1, and the pair is among those that may be called different.
     Faster,
-    /// It lies above 1.
+    /// It lies above 1, likewise.
     Slower,
-    /// It includes 1.
+    /// It includes 1, or among so many pairs it is no evidence.
     NoDifference,
     /// There is none: fewer than three trials in one of the files.
     TooFewTrials,
@@ -172,8 +185,9 @@ impl Changes {
     }
 }
 
-/// Compares `new` with `old`. A slowdown is a regression where its interval lies wholly above 1 and
-/// its ratio above 1 + `threshold`.
+/// Compares `new` with `old`. A pair is called faster or slower where its interval leaves out 1 and the
+/// calls of the whole comparison are false in at most [`FALSE_DISCOVERY_RATE`] of cases. A slowdown that
+/// is called is a regression where its ratio is above 1 + `threshold`.
 pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
     let unpublishable = text::unique(old.unpublishable().into_iter().chain(new.unpublishable()));
     let mut changes = Changes {
@@ -181,6 +195,8 @@ pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
         ran: Vec::new(),
         differences: differences(old, new),
         threshold,
+        pairs: 0,
+        false_discovery_rate: FALSE_DISCOVERY_RATE,
         phases: Vec::new(),
         turned: Vec::new(),
         only_old: Vec::new(),
@@ -192,6 +208,7 @@ pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
             None => changes.only_old.push(before.id.clone()),
         }
     }
+    judge(&mut changes);
     let added = new.cells.iter().filter(|cell| !old.cells.iter().any(|old| old.id == cell.id));
     for change in &changes.phases {
         if !changes.ran.iter().any(|ran| ran.holds(&change.cell)) {
@@ -202,13 +219,28 @@ pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
     changes
 }
 
+/// Calls a pair faster or slower where that may be said of so many.
+fn judge(changes: &mut Changes) {
+    let p_values: Vec<f64> = changes.phases.iter().filter_map(|change| change.p).collect();
+    changes.pairs = p_values.len();
+    let found = discoveries(&p_values, FALSE_DISCOVERY_RATE);
+    let judged = changes.phases.iter_mut().filter(|change| change.p.is_some());
+    for (change, found) in judged.zip(found) {
+        if !found && matches!(change.verdict, Verdict::Faster | Verdict::Slower) {
+            change.verdict = Verdict::NoDifference;
+        }
+        let slower = change.verdict == Verdict::Slower && change.ratio > 1.0 + changes.threshold;
+        change.regression |= slower && !change.reference;
+    }
+}
+
 fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
     let phases = before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases);
     let names = text::unique(phases.map(|part| part.phase.as_str()));
     for name in names {
         match (outcome(before, name), outcome(after, name)) {
             ((was, Some(old)), (is, Some(new))) if was.has_figures() && is.has_figures() => {
-                changes.phases.push(change([before, after], name, [&old, &new], changes.threshold));
+                changes.phases.push(change([before, after], name, [&old, &new]));
             }
             ((was, _), (is, _)) => changes.turned.extend(turn(before, after, Some(name), was, is)),
         }
@@ -229,7 +261,8 @@ fn outcome<'a>(cell: &'a Cell, phase: &str) -> (Status, Option<Figure<'a>>) {
     (status, Figure::of(&parts).filter(|_| status.has_figures()))
 }
 
-fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2], threshold: f64) -> Change {
+/// By itself: [`judge`] says what it is among all.
+fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2]) -> Change {
     let [old, new] = figures;
     let ratio = new.per_op_ns / old.per_op_ns;
     let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
@@ -241,7 +274,10 @@ fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2], threshold: 
         Some([low, _]) if low > 1.0 => Verdict::Slower,
         Some(_) => Verdict::Faster,
     };
-    let slower = verdict == Verdict::Slower && ratio > 1.0 + threshold;
+    // Larger than Welch's where the interval includes 1, so no less to be relied on.
+    let p = interval.filter(|_| shortfalls.iter().all(Option::is_none)).and_then(|ends| {
+        if includes_one(ends) { Some(1.0) } else { welch_p(&new.per_trial_ns, &old.per_trial_ns) }
+    });
     let [fell_short, falls_short] = shortfalls.map(|of| of.is_some_and(|of| of.phase == phase));
     let [old_shortfall, new_shortfall] =
         shortfalls.map(|shortfall| Some(shortfall?.beside(Some(phase))));
@@ -252,11 +288,13 @@ fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2], threshold: 
         new_ns: new.per_op_ns,
         ratio,
         interval,
+        p,
         old_shortfall,
         new_shortfall,
         verdict,
         // A reference that slows down tells of the machine.
-        regression: (slower || (falls_short && !fell_short)) && !cells[0].reference,
+        reference: cells[0].reference,
+        regression: falls_short && !fell_short && !cells[0].reference,
     }
 }
 

@@ -67,12 +67,23 @@ pub(crate) fn model<'a>(cell: &'a Cell, card: &Card) -> Option<&'a FlashModel> {
     cell.counting.as_ref()?.flash.iter().find(|model| model.card == card.name)
 }
 
-/// Bytes programmed over all phases of a cell, on the first card of the plan.
-/// `None` where that was not modelled.
-pub(crate) fn programmed(file: &ResultFile, cell: &Cell) -> Option<f64> {
-    let model = model(cell, file.plan.cards.first()?)?;
-    let all = model.phases.iter().map(|phase| phase.all(End::Typical).programmed_bytes as f64);
-    (!model.phases.is_empty()).then(|| all.sum())
+/// Whether the first card of the plan was modelled for a cell.
+pub(crate) fn is_modelled(file: &ResultFile, cell: &Cell) -> bool {
+    let model = file.plan.cards.first().and_then(|card| model(cell, card));
+    model.is_some_and(|model| !model.phases.is_empty())
+}
+
+/// Bytes programmed for these phases of a cell, on the first card of the plan; of a phase that was
+/// stopped, as if it had gone on so. `None` where that was not modelled.
+pub(crate) fn programmed(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
+    let (card, counting) = (file.plan.cards.first()?, cell.counting.as_ref()?);
+    let of = |phase: &&str| {
+        let wear = Wear::of(cell, card, phase)?;
+        let part = counting.phases.iter().find(|part| part.phase == *phase)?;
+        let whole = if wear.ops > 0 { part.ops as f64 / wear.ops as f64 } else { 1.0 };
+        Some(wear.programmed() * whole)
+    };
+    phases.iter().map(of).sum()
 }
 
 #[cfg(test)]
@@ -134,6 +145,7 @@ mod tests {
             reference: false,
             unpublishable: false,
             trials: Vec::new(),
+            lost_trials: Vec::new(),
             counting: Some(Box::new(counting)),
             explaining: None,
         }

@@ -29,6 +29,8 @@ pub(crate) const CLIENT_SIDE: &str = "~";
 pub(crate) const COMMITS_EACH: &str = "¹";
 /// The cell did not end well, this phase did.
 pub(crate) const TAINTED: &str = "!";
+/// A trial of the cell was lost.
+pub(crate) const LOST: &str = "×";
 /// Stands out: grows or lags more than can be believed unseen.
 pub(crate) const SURPRISE: &str = "?";
 /// Keeps more than the tier asks.

@@ -3,8 +3,9 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use embermark_model::Status;
 use embermark_model::durability_result::{self, Outcome};
-use embermark_model::result::{ResultFile, SCHEMA};
+use embermark_model::result::{Cell, ResultFile, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -47,8 +48,20 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     }
     let malformed =
         |error: serde_json::Error| ReportError::Malformed(path.to_owned(), error.to_string());
-    let file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
+    let mut file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
+    if file.schema < 4 {
+        file.cells.iter_mut().for_each(of_older);
+    }
     Ok(ResultFile { schema: SCHEMA, ..file })
+}
+
+/// Makes of a cell of schema 3 or older what it is today: one that was never begun was failed then,
+/// and so was one that lost a trial.
+fn of_older(cell: &mut Cell) {
+    if cell.status == Status::Failed && cell.trials.is_empty() {
+        cell.status = Status::NotRun;
+    }
+    cell.set_lost_aside();
 }
 
 /// Reads the result of an `embermark durability`: the file, or that of the folder at `path`.

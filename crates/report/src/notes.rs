@@ -134,7 +134,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
     let apart = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or four \
                  trials); it counts all the same";
     type Applies = fn(&Measured<'_>) -> bool;
-    let marks: [(&str, Applies, &str); 4] = [
+    let marks: [(&str, Applies, &str); 5] = [
         (
             grid::CLIENT_SIDE,
             |measured| measured.figure.client_side,
@@ -150,6 +150,11 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
             grid::TAINTED,
             |measured| measured.tainted,
             "the phase ended well and its cell did not: shown, not ranked",
+        ),
+        (
+            grid::LOST,
+            |measured| measured.lost > 0,
+            "a trial failed or timed out: the figure is of the others",
         ),
     ];
     for (mark, applies, says) in marks {
@@ -181,6 +186,15 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
             ),
             None => format!("{says}; bytes that reach the disk were not counted"),
         };
+        let floored = usage.clone().any(|usage| usage.get(Resource::PeakAboveFloor).is_some());
+        let floor = match floored {
+            true => {
+                "; above floor: peak memory without what the engine that does nothing holds for \
+                     the same phases"
+            }
+            false => "",
+        };
+        let says = says + floor;
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));

@@ -19,7 +19,7 @@ use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
-use crate::summary::{Comparison, Group, Protocol};
+use crate::summary::{Comparison, Group, Measured, Protocol};
 use crate::{Options, advise, format, summary, table, text};
 use textwrap::core::display_width;
 
@@ -135,13 +135,19 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
 
 /// What is to be said where no two engines compete.
 fn alone(lines: &[&Line<'_>]) -> Option<String> {
-    let competing = lines.iter().flat_map(|Line { group, boxes, .. }| {
-        let engines = group.engines.iter().zip(boxes);
-        engines.filter(|(engine, standing)| {
-            engine.ranked(group.durability) && matches!(standing, Standing::Mean(_))
-        })
+    let competing = lines.iter().flat_map(|Line { group, steps, boxes }| {
+        let has_time = |place: usize| {
+            let mut measured = steps.iter().filter_map(|step| step.row.entries[place].measured());
+            measured.any(Measured::competes)
+        };
+        let engines = group.engines.iter().zip(boxes).enumerate();
+        let engines = engines.filter(move |(place, (engine, standing))| {
+            let stands = matches!(standing, Standing::Mean(_) | Standing::Nothing);
+            engine.ranked(group.durability) && stands && has_time(*place)
+        });
+        engines.map(|(_, (engine, _))| engine.id)
     });
-    match text::unique(competing.map(|(engine, _)| engine.id)).as_slice() {
+    match text::unique(competing).as_slice() {
         [] => Some("No engine has figures that can be compared.".to_owned()),
         [one] => Some(format!(
             "{} has nobody to compare with: its times are in the tables.",
@@ -199,11 +205,11 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
         }
         Standing::Nothing => return Text::of(format::NOT_MEASURED),
     };
-    let Mean { ratio, answered, of, best, not_significant } = *mean;
+    let Mean { ratio, answered, of, best, not_significant, lost } = *mean;
     let lacks = answered < of;
     Text {
         value: format::ratio(ratio),
-        marks: grid::lead(best, not_significant).to_owned(),
+        marks: grid::lead(best, not_significant).to_owned() + if lost { grid::LOST } else { "" },
         second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
         tone: match (reference || lacks, best || not_significant) {
             (true, _) => Tone::Dim,

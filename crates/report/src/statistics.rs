@@ -15,10 +15,12 @@ mod distribution;
 mod means;
 mod medians;
 mod outlier;
+mod welch;
 
 pub use means::mean_ratio_interval;
 pub use medians::{interval, ratio_interval};
 pub use outlier::outliers;
+pub use welch::{discoveries, welch_p};
 
 /// With fewer trials there is no interval.
 pub const FEWEST_TRIALS: usize = 3;
@@ -57,6 +59,11 @@ pub fn is_measure(value: f64) -> bool {
 /// Whether an interval of a ratio leaves open which of the two is larger.
 pub fn includes_one([low, high]: [f64; 2]) -> bool {
     low <= 1.0 && 1.0 <= high
+}
+
+/// An interval of a ratio to the best, which is 1 or more: without what lies below.
+pub fn to_the_best(interval: [f64; 2]) -> [f64; 2] {
+    interval.map(|end| end.max(1.0))
 }
 
 /// Whether trials have an interval: enough of them, and each a measure.

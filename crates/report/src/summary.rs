@@ -9,6 +9,7 @@ mod explained;
 mod figure;
 mod loading;
 mod machine_share;
+mod memory_floor;
 mod order;
 mod protocol;
 mod sharing;
@@ -32,10 +33,11 @@ pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, parts, per_operation, versions};
 pub use loading::{load_columns, loading};
 pub use machine_share::MachineShare;
+pub use memory_floor::{above_floor, memory_floor};
 pub use protocol::Protocol;
 pub use sharing::{Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
-pub use usage::{Resource, Usage};
+pub use usage::{Resource, Usage, Work};
 
 use crate::text;
 
@@ -143,7 +145,7 @@ pub enum Entry<'a> {
 pub struct Measured<'a> {
     /// The time.
     pub figure: Figure<'a>,
-    /// Its time over the best one's of the row; absent when it is not ranked.
+    /// Its time over the best one's of the row; absent when it is not ranked, or no other engine is.
     pub ratio: Option<f64>,
     /// The 95 % interval of that ratio; absent for the best itself, and with fewer than three trials
     /// of either.
@@ -155,6 +157,8 @@ pub struct Measured<'a> {
     pub not_significant: bool,
     /// This phase ended well and the cell did not: shown, not ranked.
     pub tainted: bool,
+    /// Trials of its cell that were lost: the figure is of the others.
+    pub lost: usize,
     /// Each row was a commit of its own, for want of transactions, in a row of the table whose
     /// others put many in one.
     pub commits_each: bool,

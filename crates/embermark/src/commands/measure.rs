@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use embermark_harness::{HarnessError, RESULT, RunOptions, progress, try_out};
 use embermark_model::plan::Plan;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, ResultFile};
 use embermark_report::Format;
 
 use super::page;
@@ -81,12 +81,12 @@ pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Kn
     }
 }
 
-/// 1 when a cell is wrong, failed or timed out.
+/// 1 when a cell, or a trial of one, is wrong, failed or timed out.
 pub fn exit_status(result: &ResultFile) -> ExitCode {
     ExitCode::from(u8::from(is_failure(result)))
 }
 
-/// Whether a cell is wrong, failed or timed out.
+/// Whether a cell, or a trial of one, is wrong, failed or timed out.
 pub fn is_failure(result: &ResultFile) -> bool {
-    result.cells.iter().any(|cell| cell.status.is_failure())
+    result.cells.iter().any(Cell::has_failure)
 }

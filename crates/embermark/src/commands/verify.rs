@@ -80,7 +80,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
         Err(error) => return Err(error.into()),
     };
     let mut shown = table(&result, &plan.engines);
-    let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.status.is_failure()).collect();
+    let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.has_failure()).collect();
     for cell in &bad {
         shown.push_str(&format!("\n{}: {}: {}", cell.id, cell.status, reason(cell)));
     }

@@ -13,6 +13,7 @@ use crate::trials::{Out, run};
 crate::tests!(
     a_journal_says_all_that_the_result_says,
     a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole,
+    a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not,
     a_file_that_is_no_journal_is_refused_by_line,
     a_journal_of_the_version_before_is_read,
 );
@@ -54,11 +55,38 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
         assert_eq!((result.cells.len(), result.manifest.finished), (2, None));
         let missing = result.cells.iter().filter(|cell| cell.trials.is_empty());
         for cell in missing.clone() {
-            assert_eq!(cell.status, Status::Failed);
-            assert!(cell.reason.as_ref().unwrap().contains("not run"));
+            assert_eq!(cell.status, Status::NotRun);
+            assert!(cell.reason.as_ref().unwrap().contains("cut off"));
         }
         assert_eq!(missing.count(), 2 - trials);
     }
+}
+
+fn a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not() {
+    let out = Out::new();
+    let mut plan = plan(&["good"]);
+    plan.trials = 3;
+    run(&plan, &out.options()).unwrap();
+    let whole = journal::read(&out.path(JOURNAL)).unwrap();
+    for (status, kept) in
+        [(Status::Failed, 2), (Status::TimedOut, 2), (Status::Wrong, 3), (Status::Ok, 3)]
+    {
+        let mut journal = whole.clone();
+        (journal.trials[1].trial.status, journal.trials[1].trial.reason) =
+            (status, Some("killed by signal 9".to_owned()));
+        let cell = journal::assemble(&journal).cells.remove(0);
+        assert_eq!((cell.trials.len(), cell.lost_trials.len()), (kept, 3 - kept), "{status}");
+        assert_eq!(cell.status, if status == Status::Wrong { status } else { Status::Ok });
+        assert_eq!(cell.has_failure(), status.is_failure());
+        if let [lost] = &cell.lost_trials[..] {
+            assert_eq!((lost.index, cell.reason), (journal.trials[1].trial.index, None));
+        }
+    }
+    // Where none ended well there are no others.
+    let mut journal = whole;
+    journal.trials.iter_mut().for_each(|ended| ended.trial.status = Status::Failed);
+    let cell = journal::assemble(&journal).cells.remove(0);
+    assert_eq!((cell.status, cell.trials.len()), (Status::Failed, 3));
 }
 
 fn a_file_that_is_no_journal_is_refused_by_line() {

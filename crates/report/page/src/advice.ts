@@ -44,9 +44,28 @@ export interface Advice {
   excluded: { engine: AdviceEngine; why: string }[];
 }
 
+/** Resources that have a criterion of `ingest` alone, and what else must not matter for that: `docs/advice.md`. */
+const WRITES = ["load", "update", "mixed"];
+const TIMES = [...WRITES, "point", "analytics"];
+const OF_INGEST: [string, string[]][] = [["wear", WRITES], ["memory", TIMES], ["cpu", TIMES], ["energy", TIMES]];
+
+/** The weights with resources of one commit a row where that is the work that matters. */
+export function meant(table: AdviceTable, weights: Record<string, number>): Record<string, number> {
+  const weighs = (id: string) => (weights[id] ?? 0) > 0;
+  const moved = { ...weights };
+  for (const [id, others] of OF_INGEST) {
+    const own = `ingest-${id}`;
+    if (!weighs(id) || !weighs("ingest") || others.some(weighs) || !table.criteria.some((one) => one.id === own)) continue;
+    moved[own] = (moved[own] ?? 0) + (moved[id] ?? 0);
+    delete moved[id];
+  }
+  return moved;
+}
+
 /** What the ratios of the weighted criteria rest on: `sensors 10k, contacts 1k`; of all criteria without any weight. */
 export function place(table: AdviceTable, tier: Tier, weights: Record<string, number>): string {
-  const weighted = Object.keys(weights).filter((id) => (weights[id] ?? 0) > 0);
+  const own = meant(table, weights);
+  const weighted = Object.keys(own).filter((id) => (own[id] ?? 0) > 0);
   const counts = (criteria: string[]) => weighted.length === 0 || criteria.some((id) => weighted.includes(id));
   return table.rests_on.filter((one) => one.tier === tier && counts(one.criteria))
     .map(({ workload, scale }) => `${workload} ${scale}`).join(", ");
@@ -66,7 +85,8 @@ export function differing(all: AdviceTable[], tier: Tier, weights: Record<string
 }
 
 /** Ranks the engines of a table. Without any weight nothing is ranked. */
-export function advise(table: AdviceTable, must: MustHaves, weights: Record<string, number>): Advice {
+export function advise(table: AdviceTable, must: MustHaves, asked: Record<string, number>): Advice {
+  const weights = meant(table, asked);
   const advice: Advice = { ranked: [], unmeasured: [], excluded: [] };
   const weighted = table.criteria.filter((criterion) => (weights[criterion.id] ?? 0) > 0);
   for (const engine of table.engines.filter((engine) => engine.tier === must.tier)) {

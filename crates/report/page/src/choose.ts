@@ -13,12 +13,12 @@ const TIERS: Record<Tier, string> = {
   power: "a power cut",
 };
 
-/** Kinds of work to begin with: what matters in each, to be moved further. */
-const BEGINNINGS: [string, Record<string, number>][] = [
-  ["a logger on flash", { ingest: 6, wear: 5, memory: 4, disk: 3 }],
-  ["a gateway that answers questions", { load: 4, analytics: 6, memory: 3, tail: 2 }],
-  ["an application's store", { point: 6, update: 4, ingest: 3, start: 3, tail: 3 }],
-  ["nothing", {}],
+/** Kinds of work to begin with: what a commit must survive, and what matters in each, to be moved further. */
+const BEGINNINGS: [string, Tier | null, Record<string, number>][] = [
+  ["a logger on flash", "power", { ingest: 6, wear: 5, memory: 4, disk: 3 }],
+  ["a gateway that answers questions", "process", { load: 4, analytics: 6, memory: 3, tail: 2 }],
+  ["an application's store", "process", { point: 6, update: 4, ingest: 3, start: 3, tail: 3 }],
+  ["nothing", null, {}],
 ];
 
 const LICENCES: Record<LicenceClass, string> = {
@@ -55,7 +55,9 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   const update = () => answer.replaceChildren(...lists({ of: null, tables, turns }, scale, must, weights));
 
   const moved = new Map<string, (value: number) => void>();
-  const sliders = (tables[0]?.criteria ?? []).map(({ id, label, about }) => {
+  // A resource of ingest is what the resource means beside ingest.
+  const criteria = (tables[0]?.criteria ?? []).filter(({ id }) => !id.startsWith("ingest-"));
+  const sliders = criteria.map(({ id, label, about }) => {
     const output = h("output", {}, "0");
     const input = h("input", { type: "range", min: 0, max: MOST, step: 1, value: 0, name: id, "aria-label": label, input: () => {
       weights[id] = Number(input.value);
@@ -69,8 +71,15 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
     });
     return h("label", { class: "slider", title: about }, h("span", {}, label), input, output);
   });
-  const measured = (id: string) => engines.some((engine) => engine.tier === must.tier && engine.ratios[id] !== undefined);
-  const beginnings = BEGINNINGS.map(([name, of]) => h("button", { type: "button", class: "small", click: () => {
+  // In a tier that was not measured the list says how to measure it.
+  const inTier = () => engines.filter((engine) => engine.tier === must.tier);
+  const measured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
+  const beginnings = BEGINNINGS.map(([name, tier, of]) => h("button", { type: "button", class: "small", click: () => {
+    if (tier) {
+      must.tier = tier;
+      const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');
+      if (select) select.value = tier;
+    }
     // What nobody was measured for would leave everybody out.
     for (const [id, move] of moved) move(measured(id) ? of[id] ?? 0 : 0);
     update();
@@ -78,7 +87,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   body.replaceChildren(
     h("p", { class: "beginnings" }, "Begin with what matters to ", ...beginnings.flatMap((button) => [button, " "])),
     h("div", { class: "panel choose" },
-      h("fieldset", {}, h("legend", {}, "must have"), ...rows(tables, scale, update), ...musts(tiers, must, update)),
+      h("fieldset", {}, h("legend", {}, "must have"), ...rows(tables, scale, update), ...musts(must, update)),
       h("fieldset", {}, h("legend", {}, "matters (0 to 10)"), ...sliders)),
     answer,
   );
@@ -123,7 +132,7 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   ];
 }
 
-function musts(tiers: Tier[], must: MustHaves, update: () => void): HTMLElement[] {
+function musts(must: MustHaves, update: () => void): HTMLElement[] {
   const check = (name: string, text: string, set: (on: boolean) => void) =>
     h("label", {}, h("input", { type: "checkbox", name, change: (event) => {
       set((event.target as HTMLInputElement).checked);
@@ -132,7 +141,7 @@ function musts(tiers: Tier[], must: MustHaves, update: () => void): HTMLElement[
   const tier = h("label", {}, "a commit survives ", h("select", { name: "must-tier", change: (event) => {
     must.tier = (event.target as HTMLSelectElement).value as Tier;
     update();
-  } }, tiers.map((name) => h("option", { value: name, selected: name === must.tier }, TIERS[name]))));
+  } }, (Object.keys(TIERS) as Tier[]).map((name) => h("option", { value: name, selected: name === must.tier }, TIERS[name]))));
   const memory = h("label", {}, "at most ", h("input", { type: "number", name: "must-memory", min: 1, placeholder: "any", input: (event) => {
     const value = (event.target as HTMLInputElement).valueAsNumber;
     must.memory = value > 0 ? value * 1e6 : null;
@@ -167,6 +176,9 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
         h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author says; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
     })));
     out.push(h("p", { class: "hint" }, "The number is the weighted geometric mean of the engine's ratios to the best of the tier: 1x is best at everything that was asked."));
+  } else if (!table.engines.some(({ tier }) => tier === must.tier)) {
+    const command = table.commands?.[must.tier];
+    out.push(h("p", {}, `Nothing was measured in tier ${must.tier}.`, command ? " To measure it: " : "", command ? h("code", {}, command) : ""));
   } else if (Object.values(weights).some((weight) => weight > 0)) {
     out.push(h("p", {}, advice.unmeasured.length > 0
       ? "No engine that has what it must was measured for all of this."

@@ -4,7 +4,7 @@
  */
 
 export type Tier = "none" | "process" | "power";
-export type Status = "ok" | "capped" | "disputed" | "skipped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
+export type Status = "ok" | "capped" | "disputed" | "skipped" | "not-run" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
 export type Kind = "embedded" | "server" | "reference";
 
 export interface Page {
@@ -177,6 +177,8 @@ export interface Cell {
   versions: string[];
   settings: Record<string, string>;
   trials: Trial[];
+  /** Those that failed or timed out where others ended well: they are in no figure. */
+  lost_trials?: Trial[];
   usage: Usage;
 }
 
@@ -198,6 +200,8 @@ export interface Entry {
   /** What took its times, where that was a client by its own clock. */
   timed_by?: string;
   tainted: boolean;
+  /** Trials of its cell that failed or timed out: the figure is of the others. */
+  lost?: number;
   /** What its cell did not do: shown, not ranked. */
   shortfall?: string;
   /** How its cost stands out, and why where that is known. */
@@ -444,6 +448,8 @@ export interface AdviceTable {
   /** A workload at its scale, with its limit of memory if any, the criteria that it has a part in, and what ran. */
   rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string; wear?: string }[];
   engines: AdviceEngine[];
+  /** Of each tier that was not measured the command that measures it. */
+  commands?: Partial<Record<Tier, string>>;
 }
 
 export interface AdviceEngine {

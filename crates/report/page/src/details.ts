@@ -67,12 +67,12 @@ function trials(cell: Cell, entry: Entry): Node[] {
   const rows = cell.trials.map((trial, index) => {
     const runs = entry.runs[index] ?? [];
     const texts = Array.from({ length: most }, (_, at) => orDash(runs[at], run));
-    return [`${index + 1}${apart.has(trial.index) ? OUTLIER : ""}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
+    return [`${trial.index + 1}${apart.has(trial.index) ? OUTLIER : ""}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
   });
   const header = ["trial", "ended", "opening", ...Array.from({ length: most }, (_, at) => `run ${at + 1}`)];
-  const told = cell.trials.flatMap((trial, index) => {
+  const told = [...cell.trials, ...(cell.lost_trials ?? [])].flatMap((trial) => {
     const log = trial.log && trial.status !== "ok" ? ` (log: ${trial.log})` : "";
-    return trial.reason ? [h("p", { class: "reason" }, `trial ${index + 1}: ${trial.reason}${log}`)] : [];
+    return trial.reason ? [h("p", { class: "reason" }, `trial ${trial.index + 1}, ${word(trial.status)}: ${trial.reason}${log}`)] : [];
   });
   return [h("h3", {}, "Trials"), table("Elapsed time of every run", header, rows), ...told];
 }

@@ -166,7 +166,9 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
     const known = best.get(group(box));
     if (!known || time(box) < time(known)) best.set(group(box), box);
   }
-  for (const box of competing) {
+  // Who is alone is compared with nobody.
+  const alone = (box: Box) => !competing.some((other) => other !== box && group(other) === group(box));
+  for (const box of competing.filter((box) => !alone(box))) {
     const first = best.get(group(box)) ?? box;
     const value = time(box) / time(first);
     box.ratio = Number.isFinite(value) ? value : null;

@@ -7,6 +7,7 @@ const WORDS: Record<Status, string> = {
   capped: "capped",
   disputed: "disputed",
   skipped: "skipped",
+  "not-run": "not run",
   unsupported: "unsupported",
   unavailable: "unavailable",
   "timed-out": "timed out",
@@ -39,9 +40,12 @@ export function tierMark(cell: Cell): string {
 /** After a time. */
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
-  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (entry.surprise ? SURPRISE : "") + (apart ? OUTLIER : "") +
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (entry.lost ? LOST : "") + (entry.surprise ? SURPRISE : "") + (apart ? OUTLIER : "") +
     (entry.shortfall ? BEHIND : "");
 }
+
+/** After a time of a cell that lost a trial. */
+const LOST = "×";
 
 /** After a time that stands out. */
 const SURPRISE = "?";
@@ -75,6 +79,7 @@ export const MARKS: [string, string][] = [
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["¹", "one commit a row, for want of transactions, beside many rows in a transaction"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
+  ["×", "a trial failed or timed out: the figure is of the others"],
   ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { advise, type MustHaves } from "../src/advice";
+import { advise, meant, type MustHaves } from "../src/advice";
 import { advice } from "./browser";
 
 const must = (changes: Partial<MustHaves> = {}): MustHaves => ({
@@ -58,4 +58,12 @@ test("an order is certain only where intervals do not meet", () => {
 test("reasons name the best and the worst of what matters", () => {
   const [beta] = advise(advice(), must(), { load: 9, read: 1 }).ranked;
   assert.deepEqual(beta?.reasons, ["for it: loading: the best measured", "against it: point reads: 9.00x the best"]);
+});
+
+test("resources are of ingest where nothing else that writes matters", () => {
+  const table = { criteria: ["ingest", "ingest-wear", "ingest-memory"].map((id) => ({ id, label: id, about: id })) } as Parameters<typeof meant>[0];
+  assert.deepEqual(meant(table, { ingest: 3, wear: 2, memory: 1 }), { ingest: 3, "ingest-wear": 2, "ingest-memory": 1 });
+  assert.deepEqual(meant(table, { ingest: 3, analytics: 1, wear: 2, memory: 1 }), { ingest: 3, analytics: 1, "ingest-wear": 2, memory: 1 });
+  assert.deepEqual(meant(table, { ingest: 3, load: 1, wear: 2 }), { ingest: 3, load: 1, wear: 2 });
+  assert.deepEqual(meant(table, { wear: 2 }), { wear: 2 });
 });

@@ -3,10 +3,11 @@
 use embermark_model::result::ResultFile;
 
 use super::Criterion;
+use super::used::Used;
 use crate::summary::Resource;
 
 /// Where figures of a criterion come from. All of them are better when they are smaller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Source {
     /// Time per operation of these phases.
     Time(Phases),
@@ -14,11 +15,19 @@ pub(super) enum Source {
     Tail(Phases),
     /// 99th percentile of commits in the rounds that were steady, of engines that came to a steady state.
     Steady(Phases),
-    /// A resource over the whole main variant of each workload.
-    Use(Resource),
-    /// Bytes that were programmed into a modelled flash card over that, where each engine's were; else
-    /// those that reached a disk.
-    Wear,
+    /// The same of phases that not every engine can do: those that every one did.
+    Common(Phases),
+    /// What a work used.
+    Use(Used, Work),
+}
+
+/// Of which phases a resource is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Those of each workload's main variant.
+    Main,
+    /// Those of the criterion `ingest`, in its variants: one commit a row.
+    Ingest,
 }
 
 /// Phases of one workload.
@@ -43,8 +52,8 @@ impl Made {
     /// The phases whose time it is made of.
     pub fn times(&self) -> impl Iterator<Item = &Phases> {
         self.of.iter().filter_map(|source| match source {
-            Source::Time(phases) => Some(phases),
-            Source::Tail(_) | Source::Steady(_) | Source::Use(_) | Source::Wear => None,
+            Source::Time(phases) | Source::Common(phases) => Some(phases),
+            Source::Tail(_) | Source::Steady(_) | Source::Use(..) => None,
         })
     }
 }
@@ -76,7 +85,7 @@ const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 14] = [
+pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest",
         "ingest",
@@ -157,38 +166,73 @@ pub(super) static CRITERIA: [Made; 14] = [
         "memory",
         "memory",
         "largest resident memory of the engine",
-        &[Source::Use(Resource::Peak)],
+        &[Source::Use(Used::Resource(Resource::Peak), Work::Main)],
     ),
     made(
         "wear",
         "flash wear",
         "bytes programmed into a modelled flash card for the same work, or that reached a disk",
-        &[Source::Wear],
+        &[Source::Use(Used::Wear, Work::Main)],
     ),
-    made("disk", "disk size", "bytes on disk of rows loaded once", &[Source::Use(Resource::Disk)]),
+    made(
+        "disk",
+        "disk size",
+        "bytes on disk of rows loaded once",
+        &[Source::Use(Used::Resource(Resource::Disk), Work::Main)],
+    ),
     made(
         "cpu",
         "CPU",
         "CPU time of engine and client for the same work",
-        &[Source::Use(Resource::AllCpu)],
+        &[Source::Use(Used::Resource(Resource::AllCpu), Work::Main)],
     ),
     made(
         "energy",
         "energy",
         "joules over the idle draw for the same work, where something measured them",
-        &[Source::Use(Resource::Energy)],
+        &[Source::Use(Used::Resource(Resource::Energy), Work::Main)],
+    ),
+    made(
+        "ingest-memory",
+        "memory of ingest",
+        "memory, while rows are put in with one commit a row",
+        &[Source::Use(Used::Resource(Resource::Peak), Work::Ingest)],
+    ),
+    made(
+        "ingest-wear",
+        "flash wear of ingest",
+        "wear, of rows put in with one commit a row",
+        &[Source::Use(Used::Wear, Work::Ingest)],
+    ),
+    made(
+        "ingest-cpu",
+        "CPU of ingest",
+        "CPU time, of rows put in with one commit a row",
+        &[Source::Use(Used::Resource(Resource::AllCpu), Work::Ingest)],
+    ),
+    made(
+        "ingest-energy",
+        "energy of ingest",
+        "energy, of rows put in with one commit a row",
+        &[Source::Use(Used::Resource(Resource::Energy), Work::Ingest)],
     ),
     made(
         "start",
         "start-up",
         "opening a database, or starting the server",
         &[
-            Source::Use(Resource::Opening),
-            Source::Time(phases("contacts", &[], &["open_close"])),
-            Source::Time(phases("events", PLAIN, &["open_log", "open"])),
+            Source::Use(Used::Resource(Resource::Opening), Work::Main),
+            Source::Common(phases("contacts", &[], &["open_close"])),
+            Source::Common(phases("events", PLAIN, &["open_log", "open"])),
         ],
     ),
 ];
+
+/// Whether a phase counts for `ingest`.
+pub(super) fn is_ingest(workload: &str, variant: &str, phase: &str) -> bool {
+    let ingest = CRITERIA.iter().find(|made| made.criterion.id == "ingest");
+    ingest.is_some_and(|made| made.times().any(|phases| phases.has(workload, variant, phase)))
+}
 
 const CONTACT_CHANGES: &[&str] =
     &["update_indexed", "update_scan", "delete_indexed", "delete_scan"];

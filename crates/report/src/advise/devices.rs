@@ -143,6 +143,7 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
     let Some(own) = own else {
         known.ratios.clear();
         known.intervals.clear();
+        known.by_workload.clear();
         return true;
     };
     known.ratios.retain(|criterion, _| own.ratios.contains_key(criterion));

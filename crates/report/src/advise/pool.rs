@@ -63,6 +63,8 @@ fn add(cells: &mut Vec<Cell>, cell: &Cell) {
         Some(known) if !cell.trials.is_empty() => {
             known.status = known.status.worst(cell.status);
             known.trials.extend(cell.trials.iter().cloned());
+            known.lost_trials.extend(cell.lost_trials.iter().cloned());
+            known.set_lost_aside();
         }
         Some(_) => {}
         None => cells.push(cell.clone()),

@@ -5,8 +5,9 @@ use embermark_model::choice::{self, UnknownName};
 use serde::Serialize;
 
 use super::facts::UNKNOWN;
-use super::{AdviceTable, AdviceTables, EngineAdvice, LicenceClass, levels};
-use crate::format;
+use super::meant::meant;
+use super::{AdviceTable, AdviceTables, EngineAdvice, LicenceClass, RestsOn, levels};
+use crate::{format, text};
 
 /// What an engine must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,10 +41,13 @@ pub type UnknownCriterion = UnknownName;
 pub struct Advice {
     /// What was asked for.
     pub needs: Needs,
-    /// What counts; none: nobody is ranked.
+    /// What counts, resources of the work that is meant; none: nobody is ranked.
     pub weights: Vec<Weight>,
-    /// The best first; empty without weights.
+    /// The best first; empty without weights, and where nothing near the rows asked for was measured.
     pub ranked: Vec<Place>,
+    /// What would answer, and is more than ten times away from the rows asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub too_far: Vec<String>,
     /// Engines that have what they must and lack a figure that counts.
     pub unmeasured: Vec<Left>,
     /// Engines that lack what they must have.
@@ -83,8 +87,17 @@ pub struct Left {
 pub struct BestAt {
     /// The criterion's id.
     pub criterion: &'static str,
-    /// The engine, and those that no difference to it is shown for.
+    /// The engine, and those that no difference to it is shown for. Of several workloads it is the
+    /// best by the geometric mean over them.
     pub engines: Vec<String>,
+    /// The best of each workload, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_workload: Vec<(String, String)>,
+    /// Engines that were compared.
+    pub compared: usize,
+    /// Those that were not, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_comparable: Vec<Left>,
 }
 
 /// Applies needs and weights to each table that differs from the one before in what counts.
@@ -96,7 +109,8 @@ pub fn at_each<'t>(
     needs: Needs,
     weights: &[Weight],
 ) -> Result<Vec<(&'t AdviceTable, Advice)>, UnknownCriterion> {
-    let weighted: Vec<&str> = weights.iter().map(|weight| weight.criterion.as_str()).collect();
+    let meant = meant(weights);
+    let weighted: Vec<&str> = meant.iter().map(|weight| weight.criterion.as_str()).collect();
     let tables = levels::differing(&tables.tables, needs.tier, &weighted).into_iter();
     tables.map(|table| Ok((table, advise(table, needs, weights)?))).collect()
 }
@@ -116,9 +130,13 @@ pub fn advise(
             return Err(choice::unknown("criterion", criterion, valid));
         }
     }
+    let weights = &*meant(weights);
+    let weighted: Vec<&str> = weights.iter().map(|weight| weight.criterion.as_str()).collect();
+    let too_far = table.too_far(needs.tier, &weighted);
     let mut advice = Advice {
         needs,
         weights: weights.to_vec(),
+        too_far: too_far.into_iter().map(RestsOn::place).collect(),
         ranked: Vec::new(),
         unmeasured: Vec::new(),
         excluded: Vec::new(),
@@ -141,9 +159,13 @@ pub fn advise(
         };
         if !missing.is_empty() {
             let lacks = format!("not measured for {}", missing.join(", "));
-            let why = [lacks].into_iter().chain(entry.shortfalls.iter().cloned()).collect();
+            let reasons = missing.iter().filter_map(|id| entry.lacks.get(id.as_str())).flatten();
+            // What a cell did not do stands once.
+            let reasons = reasons.filter(|_| entry.shortfalls.is_empty());
+            let reasons = entry.shortfalls.iter().chain(reasons).cloned();
+            let why = text::unique([lacks].into_iter().chain(reasons));
             advice.unmeasured.push(Left { engine: entry.engine.clone(), why });
-        } else if let Some(place) = place(entry, weights) {
+        } else if let Some(place) = place(entry, weights).filter(|_| advice.too_far.is_empty()) {
             advice.ranked.push(place);
         }
     }
@@ -251,20 +273,50 @@ fn certainly_before(one: &Place, other: &Place) -> bool {
 }
 
 fn best_at(table: &AdviceTable, fit: &[&EngineAdvice]) -> Vec<BestAt> {
-    let mut all = Vec::new();
-    for criterion in &table.criteria {
-        let of = |entry: &EngineAdvice| entry.ratios.get(criterion.id).copied();
-        let best = fit.iter().filter_map(|entry| Some((*entry, of(entry)?)));
-        let Some((best, _)) = best.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-        let interval = |entry: &EngineAdvice| entry.intervals.get(criterion.id).copied();
-        let reach = interval(best).map(|interval| interval[1]);
-        let equal = |entry: &&&EngineAdvice| {
-            let low = interval(entry).map(|interval| interval[0]);
-            entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
-        };
-        let others = fit.iter().filter(equal).map(|entry| entry.engine.clone());
-        let engines = [best.engine.clone()].into_iter().chain(others).collect();
-        all.push(BestAt { criterion: criterion.id, engines });
+    table.criteria.iter().filter_map(|criterion| best_at_one(criterion.id, fit)).collect()
+}
+
+/// `None` where fewer than two were compared.
+fn best_at_one(criterion: &'static str, fit: &[&EngineAdvice]) -> Option<BestAt> {
+    let of = |entry: &EngineAdvice| entry.ratios.get(criterion).copied();
+    let compared: Vec<(&EngineAdvice, f64)> =
+        fit.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
+    if compared.len() < 2 {
+        return None;
     }
-    all
+    let (best, _) = compared.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let interval = |entry: &EngineAdvice| entry.intervals.get(criterion).copied();
+    let reach = interval(best).map(|interval| interval[1]);
+    let equal = |entry: &&&EngineAdvice| {
+        let low = interval(entry).map(|interval| interval[0]);
+        entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
+    };
+    let others = fit.iter().filter(equal).map(|entry| entry.engine.clone());
+    let missing = fit.iter().filter(|entry| of(entry).is_none());
+    let why = |entry: &EngineAdvice| {
+        let lacks = entry.lacks.get(criterion).cloned().unwrap_or_default();
+        let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));
+        if why.is_empty() { vec!["not measured".to_owned()] } else { why }
+    };
+    Some(BestAt {
+        criterion,
+        engines: [best.engine.clone()].into_iter().chain(others).collect(),
+        by_workload: best_by_workload(criterion, &compared),
+        compared: compared.len(),
+        not_comparable: missing
+            .map(|entry| Left { engine: entry.engine.clone(), why: why(entry) })
+            .collect(),
+    })
+}
+
+/// The best of each workload by its place, `sensors 10k`; nothing of a single one.
+fn best_by_workload(criterion: &str, compared: &[(&EngineAdvice, f64)]) -> Vec<(String, String)> {
+    let of = |entry: &EngineAdvice| entry.by_workload.get(criterion).cloned().unwrap_or_default();
+    let places = text::unique(compared.iter().flat_map(|(entry, _)| of(entry).into_keys()));
+    let best = |place: String| {
+        let ratios = compared.iter().filter_map(|(one, _)| Some((one, *of(one).get(&place)?)));
+        let (best, _) = ratios.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((place, best.engine.clone()))
+    };
+    if places.len() < 2 { Vec::new() } else { places.into_iter().filter_map(best).collect() }
 }

@@ -1,18 +1,17 @@
 //! From figures to the ratios of criteria.
 
-use embermark_model::Durability;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
 
 use super::criteria::{CRITERIA, Source};
-use super::wear;
-use crate::flash;
-use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
-use crate::summary::{Figure, Group, Resource, Row, Shortfall};
+use super::used;
+use crate::statistics::{geometric_mean, is_measure, median, ratio_interval, to_the_best};
+use crate::summary::{Entry, Figure, Group, Row};
 use crate::text;
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
 /// what an engine did not write at all would be infinitely better than one page.
-const PAGE: f64 = 4_096.0;
+pub(super) const PAGE: f64 = 4_096.0;
 
 /// One figure that a criterion is made of, over the engines that compete for it.
 pub(super) struct Line<'a> {
@@ -22,6 +21,8 @@ pub(super) struct Line<'a> {
     present: Vec<&'a str>,
     /// Engine, its figure over the best one's, and the interval of that ratio.
     ratios: Vec<(&'a str, f64, Option<[f64; 2]>)>,
+    /// Engines that lack it, and why.
+    lacking: Vec<(&'a str, String)>,
 }
 
 /// By criterion the lines it is made of in one tier, of these groups.
@@ -41,15 +42,16 @@ pub(super) fn lines<'a>(
             let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
             by_those_that_have(&groups, |of| phases.has(of.0, of.1, of.2), steady)
         }
-        Source::Use(resource) => {
-            by_group(file, &groups, *resource, |_, cell| resource.per_trial(cell))
+        Source::Common(phases) => {
+            let can = |entry: &Entry<'_>| !matches!(entry, Entry::Ended(Status::Unsupported));
+            let all = |group: &Group<'_>, row: &Row<'_>| {
+                let mut ranked = group.engines.iter().zip(&row.entries);
+                ranked.all(|(engine, entry)| !engine.ranked(tier) || can(entry))
+            };
+            let wanted = |of: RowOf<'_>| phases.has(of.0, of.1, of.2);
+            by_rows(&groups, wanted, all, time)
         }
-        Source::Wear => by_group(file, &groups, Resource::Written, |group, cell| {
-            match wear::is_modelled(file, group) {
-                true => flash::programmed(file, cell).into_iter().collect(),
-                false => Resource::Written.per_trial(cell),
-            }
-        }),
+        Source::Use(used, work) => used::lines(file, &groups, *used, *work),
     };
     // Phases of workload files: each counts for one criterion, and those of single operations for the tail.
     let counts =
@@ -80,13 +82,42 @@ fn time(figure: &Figure<'_>) -> Option<Vec<f64>> {
     Some(figure.per_trial_ns.clone())
 }
 
+/// How an engine stands in a criterion.
+pub(super) struct Standing<'a> {
+    /// Its ratio, and the interval of that where every line has one.
+    pub ratio: Option<(f64, Option<[f64; 2]>)>,
+    /// By workload the ratio over its lines; without those of which it lacks one.
+    pub by_workload: Vec<(&'a str, f64)>,
+    /// Why it has no ratio.
+    pub lacks: Vec<String>,
+}
+
 /// The ratio of an engine in a criterion and its interval: the geometric means over its lines, of
-/// the intervals' ends too, which is the widest that the ratio's can be. `None` where the engine
-/// lacks the figure of a line of a group it took part in: a mean over the easier part of the work
-/// would compare nothing.
-pub(super) fn of(lines: &[Line<'_>], engine: &str) -> Option<(f64, Option<[f64; 2]>)> {
-    let mine = lines.iter().filter(|line| line.present.contains(&engine));
-    let ratios: Option<Vec<_>> = mine
+/// the intervals' ends too, which is the widest that the ratio's can be. It has none where it lacks
+/// the figure of a line of a group it took part in: a mean over the easier part of the work would
+/// compare nothing.
+pub(super) fn of<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
+    let mine: Vec<&Line<'_>> = lines.iter().filter(|line| line.present.contains(&engine)).collect();
+    let workloads = text::unique(mine.iter().map(|line| line.workload));
+    let of_one = |workload: &'a str| {
+        let own = mine.iter().filter(|line| line.workload == workload);
+        Some((workload, mean(own.copied(), engine)?.0))
+    };
+    let lacking = lines.iter().flat_map(|line| &line.lacking);
+    let lacks = lacking.filter(|(other, _)| *other == engine).map(|(_, why)| why.clone());
+    let ratio = mean(mine.iter().copied(), engine);
+    Standing {
+        lacks: if ratio.is_some() { Vec::new() } else { text::unique(lacks) },
+        ratio,
+        by_workload: workloads.into_iter().filter_map(of_one).collect(),
+    }
+}
+
+fn mean<'l, 'a: 'l>(
+    lines: impl Iterator<Item = &'l Line<'a>>,
+    engine: &str,
+) -> Option<(f64, Option<[f64; 2]>)> {
+    let ratios: Option<Vec<_>> = lines
         .map(|line| line.ratios.iter().find(|(other, ..)| *other == engine))
         .map(|found| found.map(|(_, ratio, interval)| (*ratio, *interval)))
         .collect();
@@ -108,9 +139,20 @@ fn by_row<'a>(
     phases: impl Fn(RowOf<'_>) -> bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
+    by_rows(groups, phases, |_, _| true, trials)
+}
+
+/// The same of rows that `counts` lets pass.
+fn by_rows<'a>(
+    groups: &[&Group<'a>],
+    phases: impl Fn(RowOf<'_>) -> bool,
+    counts: impl Fn(&Group<'a>, &Row<'a>) -> bool,
+    trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
+) -> Vec<Line<'a>> {
     let wanted = |group: &Group<'a>, row: &Row<'a>| {
         let variant = row.variant.unwrap_or(group.variant);
         row.phase.is_some_and(|phase| phases((group.workload, variant, phase)))
+            && counts(group, row)
     };
     let mut lines = Vec::new();
     for group in groups {
@@ -122,10 +164,29 @@ fn by_row<'a>(
             });
             let values: Option<Vec<_>> =
                 ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
-            lines.extend(values.and_then(|values| line(group, values)));
+            lines.extend(values.and_then(|values| Line::of(group, values, lacking(group, row))));
         }
     }
     lines
+}
+
+/// Engines without a ratio in a row, and why.
+fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
+    let variant = row.variant.unwrap_or(group.variant);
+    let place = format!("{} {} {variant}", group.workload, group.extent());
+    let place = text::plain(&format!("{place} {}", row.phase.unwrap_or_default()));
+    let why = |entry: &Entry<'_>| match entry {
+        Entry::Measured(measured) => match measured.shortfall {
+            Some(shortfall) => shortfall.beside(row.phase),
+            None if measured.tainted => "its cell did not end well".to_owned(),
+            None => "not measured".to_owned(),
+        },
+        Entry::Ended(status) => status.to_string(),
+        Entry::Absent => "not measured".to_owned(),
+    };
+    let engines = group.engines.iter().zip(&row.entries);
+    let engines = engines.filter(|(engine, _)| engine.ranked(group.durability));
+    engines.map(|(engine, entry)| (engine.id, format!("{place}: {}", why(entry)))).collect()
 }
 
 /// A line for each row of these phases, of the engines that have this figure: one that lacks it came to no
@@ -147,40 +208,10 @@ fn by_those_that_have<'a>(
                 let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
                 Some((engine.id, trials(&measured.figure)?))
             });
-            lines.extend(line(group, values.collect()));
+            lines.extend(Line::of(group, values.collect(), lacking(group, row)));
         }
     }
     lines
-}
-
-/// A line for each workload: what its main variant used, by engines that did all of it.
-fn by_group<'a>(
-    file: &'a ResultFile,
-    groups: &[&Group<'a>],
-    of: Resource,
-    used: impl Fn(&Group<'a>, &Cell) -> Vec<f64>,
-) -> Vec<Line<'a>> {
-    let mut lines = Vec::new();
-    for group in groups {
-        let engines = group.engines.iter().zip(&group.usage);
-        let whole = engines
-            .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
-            .filter_map(|(engine, _)| {
-                Some((engine.id, group.cell(file, group.variant, engine.id)?))
-            })
-            .filter(|(_, cell)| Shortfall::of(cell, None).is_none());
-        // What is counted has no error: its interval is the ratio itself.
-        let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
-        let values =
-            whole.map(|(engine, cell)| (engine, floored(used(group, cell).repeat(times), of)));
-        lines.extend(line(group, values.collect()));
-    }
-    lines
-}
-
-fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
-    let sizes = matches!(of, Resource::Peak | Resource::Read | Resource::Written | Resource::Disk);
-    values.into_iter().map(|value| if sizes { value.max(PAGE) } else { value }).collect()
 }
 
 /// The engines that compete in a group and have any figure in it, if only one of a cell that did
@@ -193,19 +224,33 @@ fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
     text::unique(taking_part.map(|(_, engine, _)| engine.id))
 }
 
-/// The ratios to the smallest median; `None` where nobody has one.
-fn line<'a>(group: &Group<'a>, values: Vec<(&'a str, Vec<f64>)>) -> Option<Line<'a>> {
-    let medians: Vec<(&str, f64, &[f64])> = values
-        .iter()
-        .filter_map(|(engine, trials)| Some((*engine, median(trials)?, trials.as_slice())))
-        .filter(|(_, median, _)| is_measure(*median))
-        .collect();
-    let (best, least, of_best) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let ratios = medians.iter().map(|(engine, median, trials)| {
-        // The best is 1 by definition; what is uncertain about it is in the others' intervals.
-        let interval = ratio_interval(trials, of_best);
-        let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
-        (*engine, median / least, interval)
-    });
-    Some(Line { workload: group.workload, present: present(group), ratios: ratios.collect() })
+impl<'a> Line<'a> {
+    /// The ratios to the smallest median; `None` where fewer than two have one. `why` says of each
+    /// engine why it has none, if it has none.
+    pub fn of(
+        group: &Group<'a>,
+        values: Vec<(&'a str, Vec<f64>)>,
+        why: Vec<(&'a str, String)>,
+    ) -> Option<Self> {
+        let medians: Vec<(&str, f64, &[f64])> = values
+            .iter()
+            .filter_map(|(engine, trials)| Some((*engine, median(trials)?, trials.as_slice())))
+            .filter(|(_, median, _)| is_measure(*median))
+            .collect();
+        // Who is alone is compared with nobody.
+        if medians.len() < 2 {
+            return None;
+        }
+        let (best, least, of_best) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let ratios = medians.iter().map(|(engine, median, trials)| {
+            // The best is 1 by definition; what is uncertain about it is in the others' intervals.
+            let interval = ratio_interval(trials, of_best).map(to_the_best);
+            let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
+            (*engine, median / least, interval)
+        });
+        let ratios: Vec<_> = ratios.collect();
+        let has = |engine: &str| ratios.iter().any(|(other, ..)| *other == engine);
+        let lacking = why.into_iter().filter(|(engine, _)| !has(engine)).collect();
+        Some(Self { workload: group.workload, present: present(group), ratios, lacking })
+    }
 }

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::levels::written;
 use super::turns::{by_limit, of_scores};
 use super::{
-    Advice, AdviceTable, AdviceTables, Criterion, CriterionTurn, Left, LicenceClass, Place, RestsOn,
+    Advice, AdviceTable, AdviceTables, BestAt, Criterion, CriterionTurn, Left, LicenceClass, Place,
+    RestsOn, Weight, remedy,
 };
 use crate::document::{self, Block};
 use crate::notes::{self, note};
@@ -73,6 +74,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let mut sections: Vec<(String, Vec<String>)> = vec![
         ("Rows".to_owned(), of_rows),
         ("Memory".to_owned(), limits(all)),
+        ("Weighed".to_owned(), meant(first)),
         ("Order turns".to_owned(), turns(all, tables)),
     ];
     let needs = needs(first);
@@ -85,9 +87,11 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         let list = |(table, advice): &(&AdviceTable, Advice)| {
             let ranked = advice.ranked.iter().enumerate();
             let ranked = ranked.map(|(at, place)| ranked_line(at + 1, place, advice, table));
-            let list: Vec<String> = ranked.collect();
-            let none = || vec!["No engine is left that was measured for it.".to_owned()];
-            (format!("{head} · {}", at(table, advice)), if list.is_empty() { none() } else { list })
+            let mut list: Vec<String> = ranked.collect();
+            if list.is_empty() {
+                list = no_list(table, advice);
+            }
+            (format!("{head} · {}", at(table, advice)), list)
         };
         sections.extend(all.iter().map(list));
     }
@@ -103,6 +107,32 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         .map(|(title, lines)| (title, lines.into_iter().map(|says| note("", says)).collect()));
     let face = notes::face_of(&secret).map(Block::Head);
     face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
+}
+
+/// Why nobody is ranked, and what would change that.
+fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<String> {
+    let tier = advice.needs.tier;
+    let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
+    if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
+        let far = advice.too_far.join(", ");
+        let rows = written(rows);
+        let says = format!("no order for {rows} rows: {far}: more than ten times away");
+        return vec![says, remedy];
+    }
+    if !table.engines.iter().any(|entry| entry.tier == tier) {
+        return vec![format!("Nothing was measured in tier {tier}."), remedy];
+    }
+    let unmeasured = !advice.unmeasured.is_empty();
+    let says = "No engine is left that was measured for it.".to_owned();
+    [says].into_iter().chain(unmeasured.then_some(remedy)).collect()
+}
+
+/// What the weights stand for where that is not their name alone.
+fn meant(advice: &Advice) -> Vec<String> {
+    let of = |weight: &Weight| weight.criterion.strip_prefix("ingest-").map(str::to_owned);
+    let of_ingest: Vec<String> = advice.weights.iter().filter_map(of).collect();
+    let says = || format!("{}: of one commit a row, as `ingest` is", of_ingest.join(", "));
+    (!of_ingest.is_empty()).then(says).into_iter().collect()
 }
 
 /// `a list of its own within each limit: no limit, 256 MiB; …`, where there are several.
@@ -132,23 +162,19 @@ fn at(table: &AdviceTable, advice: &Advice) -> String {
 /// What the rows asked for are answered with, and how far that is.
 fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
     let resting = || table.resting(advice.needs.tier, &weighted(advice));
-    let decades = |of: &RestsOn| Some((rows as f64 / of.rows? as f64).log10());
-    let far = |beyond: fn(f64) -> bool| {
-        let of =
-            resting().into_iter().filter(|of| decades(of).is_some_and(beyond)).map(RestsOn::place);
-        text::joined(of, ", ")
-    };
+    let fewer = |of: &&RestsOn| of.decades(rows).is_some_and(|far| far > 0.0 && far <= 1.0);
+    let beyond = text::joined(resting().into_iter().filter(fewer).map(RestsOn::place), ", ");
     let rows = written(rows);
-    let mut says =
-        format!("{rows} rows asked for; answered {}, the nearest measured", at(table, advice));
-    let away = far(|decades| decades.abs() > 1.0);
-    let beyond = far(|decades| decades > 0.0 && decades <= 1.0);
-    if !away.is_empty() {
-        says += &format!(
-            "; more than ten times away, so no answer for {rows}: {away}: measure with \
-             --scale {rows}"
-        );
-    }
+    let mut says = match advice.too_far.is_empty() {
+        true => {
+            format!("{rows} rows asked for; answered {}, the nearest measured", at(table, advice))
+        }
+        false => format!(
+            "{rows} rows asked for; more than ten times away, so no answer for {rows}: {}: measure \
+             with --scale {rows}",
+            advice.too_far.join(", ")
+        ),
+    };
     if !beyond.is_empty() {
         says += &format!("; fewer rows than asked for: {beyond}");
     }
@@ -207,26 +233,50 @@ fn scales<'t>(all: impl Iterator<Item = &'t RestsOn>) -> String {
     text::joined(of, " and ")
 }
 
-/// Who is best at what, and at which scales.
+/// Who is best at what, at which scales, and who was not compared.
 fn best(all: &All<'_>) -> Vec<String> {
     let Some((table, first)) = all.first() else { return Vec::new() };
     let of = |criterion: &Criterion| {
         let found = all.iter().filter_map(|(table, advice)| {
             let best = advice.best_at.iter().find(|best| best.criterion == criterion.id)?;
-            Some((best.engines.clone(), table.resting(first.needs.tier, &[criterion.id])))
+            Some((best.clone(), table.resting(first.needs.tier, &[criterion.id])))
         });
-        let who = |(engines, places): (Vec<String>, Vec<Vec<&RestsOn>>)| {
-            let (first, others) = (text::plain(&engines[0]), &engines[1..]);
+        let who = |(best, places): (BestAt, Vec<Vec<&RestsOn>>)| {
+            let (first, others) = (text::plain(&best.engines[0]), &best.engines[1..]);
             let others = match others {
                 [] => String::new(),
                 _ => format!(" (no difference shown to {})", names(others)),
             };
-            format!("{first}{others} at {}", scales(places.into_iter().flatten()))
+            let at = scales(places.into_iter().flatten());
+            let at = match best.by_workload.is_empty() {
+                true => format!("at {at}"),
+                false => format!("pooled over {at} ({})", each(&best.by_workload)),
+            };
+            format!("{first}{others} {at}{}", not_comparable(&best))
         };
         let who = text::joined(text::by_key(found).into_iter().map(who), "; ");
         (!who.is_empty()).then(|| format!("{}: {who}. {}", criterion.id, criterion.about))
     };
     table.criteria.iter().filter_map(of).collect()
+}
+
+/// `best at sensors 10k: lmdb, at contacts 1k: redb`.
+fn each(by_workload: &[(String, String)]) -> String {
+    let each = by_workload.iter().map(|(at, who)| format!("at {at}: {}", text::plain(who)));
+    format!("best {}", text::joined(each, ", "))
+}
+
+/// ` - of 12: 2 not comparable, because a: failed; b: not measured`, where some are not.
+fn not_comparable(best: &BestAt) -> String {
+    let missing = &best.not_comparable;
+    if missing.is_empty() {
+        return String::new();
+    }
+    let reasons = missing.iter().map(|left| (left.why.join(", "), text::plain(&left.engine)));
+    let reasons = text::by_key(reasons).into_iter();
+    let reasons = reasons.map(|(why, engines)| format!("{}: {why}", engines.join(", ")));
+    let (all, count) = (best.compared + missing.len(), missing.len());
+    format!(", of {all}: {count} not comparable, because {}", text::joined(reasons, "; "))
 }
 
 /// `Short list · tier power · with SQL, embedded`.

@@ -220,11 +220,17 @@ fn who_lacks_one_row_of_a_criterion_has_no_ratio_of_it() {
     let mut file = empty();
     file.cells.push(cell("a", "single", &[("read", 10), ("last_readings", 40)]));
     file.cells.push(cell("b", "single", &[("read", 20)]));
+    file.cells.push(cell("c", "single", &[("read", 30), ("last_readings", 50)]));
     let table = table(&[&file]);
     assert!(!entry(&table, "b").ratios.contains_key("point"));
     let advice = advise(&table, ANY, &weights(&[("point", 1.0)])).unwrap();
-    assert_eq!(order(&advice), ["a"]);
-    assert_eq!(advice.unmeasured[0].why, ["not measured for point"]);
+    assert_eq!(order(&advice), ["a", "c"]);
+    let why = "sensors 1k single last_readings: not measured";
+    assert_eq!(advice.unmeasured[0].why, ["not measured for point", why]);
+    let best = advice.best_at.iter().find(|best| best.criterion == "point").unwrap();
+    assert_eq!((best.compared, best.not_comparable[0].engine.as_str()), (2, "b"));
+    let shown = words(&advice, &table, 250);
+    assert!(shown.contains(&format!("of 3: 1 not comparable, because b: {why}")), "{shown}");
 }
 
 #[test]
@@ -478,4 +484,141 @@ fn cold_reads_are_named_and_never_pooled_with_warm_ones() {
     assert_eq!(crate::compare::unpoolable(&warm, &cold), ["cold reads: no, then yes"]);
     let protocol = |file: &ResultFile| table(&[file]).rests_on[0].protocol.clone();
     assert!(protocol(&cold).ends_with(", cold reads") && !protocol(&warm).contains("cold"));
+}
+
+#[test]
+fn a_phase_that_was_capped_or_cannot_be_done_takes_nobody_out_of_the_resources() {
+    let mut file = empty();
+    for (engine, time) in [("a", 30), ("b", 20), ("c", 10)] {
+        let phases = [("load", time), ("read", time), ("outages", 90)];
+        let mut cell = cell(engine, "single", &phases);
+        for trial in &mut cell.trials {
+            trial.phases[2].runs[0].engine.cpu_ns = Some(9_000_000);
+        }
+        file.cells.push(cell);
+    }
+    // Half of the reading was done, in half of the time.
+    file.cells[0].status = Status::Capped;
+    for trial in &mut file.cells[0].trials {
+        trial.phases[1].status = Status::Capped;
+        let run = &mut trial.phases[1].runs[0];
+        (run.ops, run.capped) = (5, true);
+        run.engine.cpu_ns = run.engine.cpu_ns.map(|ns| ns / 2);
+    }
+    file.cells[1].status = Status::Unsupported;
+    for trial in &mut file.cells[1].trials {
+        trial.phases[2].status = Status::Unsupported;
+        trial.phases[2].runs.clear();
+    }
+    let table = table(&[&file]);
+    for (engine, ratio) in [("a", 3.0), ("b", 2.0), ("c", 1.0)] {
+        let own = entry(&table, engine).ratios["cpu"];
+        assert!((own - ratio).abs() < 1e-9, "{engine}: {own}");
+        assert!(entry(&table, engine).ratios.contains_key("memory"), "{engine}");
+        assert!(entry(&table, engine).ratios.contains_key("start"), "{engine}");
+    }
+}
+
+#[test]
+fn of_ingest_wear_memory_and_cpu_are_those_of_one_commit_a_row() {
+    let mut file = empty();
+    // Of many rows in a commit the one is better, of a commit a row the other.
+    for (engine, single, each) in [("one", 10, 90), ("other", 20, 30)] {
+        file.cells.push(cell(engine, "single", &[("load", single)]));
+        file.cells.push(cell(engine, "commit-each", &[("load", each)]));
+    }
+    let counted = |mut cell: Cell, bytes| {
+        let mut counting = cell.trials[0].clone();
+        let io = embermark_model::result::DeviceIo { written_bytes: bytes, ..Default::default() };
+        counting.phases[0].runs[0].device_io = Some(io);
+        cell.counting = Some(Box::new(counting));
+        cell
+    };
+    let written = [1_000_000, 9_000_000, 2_000_000, 3_000_000];
+    file.cells = file.cells.into_iter().zip(written).map(|(cell, of)| counted(cell, of)).collect();
+    let table = table(&[&file]);
+    let first = |of: &[(&str, f64)]| {
+        let advice = advise(&table, ANY, &weights(of)).unwrap();
+        (advice.ranked[0].engine.clone(), advice.weights[1].criterion.clone())
+    };
+    for resource in ["wear", "memory", "cpu"] {
+        let of_ingest = format!("ingest-{resource}");
+        assert_eq!(first(&[("ingest", 1.0), (resource, 9.0)]), ("other".into(), of_ingest));
+        let of_all = first(&[("load", 1.0), (resource, 9.0)]);
+        assert_eq!(of_all, ("one".into(), resource.into()));
+    }
+}
+
+#[test]
+fn the_memory_of_the_engine_that_does_nothing_is_taken_off() {
+    let mut file = empty();
+    for (engine, time) in [("a", 10), ("b", 16)] {
+        file.cells.push(cell(engine, "single", &[("load", time)]));
+    }
+    assert!((entry(&table(&[&file]), "b").ratios["memory"] - 1.6).abs() < 1e-9);
+    let peaks = BTreeMap::from([("load".to_owned(), 4_000_000)]);
+    let at = BTreeMap::from([("1k".to_owned(), peaks)]);
+    file.manifest.floor = Some(embermark_model::result::Floor {
+        peak_bytes: BTreeMap::from([("sensors".to_owned(), at)]),
+        ..Default::default()
+    });
+    let of = |file: &ResultFile| entry(&table(&[file]), "b").ratios["memory"];
+    assert!((of(&file) - 2.0).abs() < 1e-9, "12 over 6 MB: {}", of(&file));
+    let options = crate::Options { width: 200, ..crate::Options::default() };
+    let shown = crate::render(&file, crate::Format::Table, &options).unwrap();
+    let both = |line: &&str| line.contains("10.0 MB") && line.contains("6.00 MB");
+    assert!(shown.contains("above floor") && shown.lines().any(|line| both(&line)), "{shown}");
+    // A server has nothing of the harness in it.
+    for run in file.cells[0].trials.iter_mut().flat_map(|trial| &mut trial.phases[0].runs) {
+        run.client = Some(Resources::default());
+    }
+    assert!((of(&file) - 1.2).abs() < 1e-9, "12 over 10 MB: {}", of(&file));
+}
+
+#[test]
+fn a_best_over_several_workloads_is_called_pooled_with_the_best_of_each() {
+    let mut file = empty();
+    for (engine, load, insert) in [("a", 10, 90), ("b", 20, 10)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+        let mut contacts = cell(engine, "commit-each", &[("insert", insert)]);
+        contacts.id.workload = "contacts".into();
+        file.cells.push(contacts);
+    }
+    let table = table(&[&file]);
+    let shown = words(&advise(&table, ANY, &[]).unwrap(), &table, 250);
+    let says = "ingest: b pooled over sensors 1k and contacts 1k (best at contacts 1k: b, at \
+                sensors 1k: a)";
+    assert!(shown.contains(says), "{shown}");
+}
+
+#[test]
+fn where_there_is_no_answer_nobody_is_ranked_and_the_command_that_measures_it_stands_there() {
+    let file = turning();
+    let shown = |rows, tier| {
+        let tables = tables(&[&file], rows, &[]);
+        let needs = Needs { tier, ..ANY };
+        let all = at_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
+        assert!(all.iter().all(|(_, advice)| advice.ranked.is_empty()));
+        super::words(&all, &tables, rows, 200)
+    };
+    let far = shown(Some(30_000_000), Durability::Process);
+    assert!(far.contains("no order for 30M rows: sensors 100k") && !far.contains("1. "), "{far}");
+    let command = "embermark run sensors -s 30M -d process --variant single,commit-each";
+    assert!(far.contains(command), "{far}");
+    let power = shown(None, Durability::Power);
+    assert!(power.contains("Nothing was measured in tier power."), "{power}");
+    assert!(power.contains("-d power --variant single,commit-each"), "{power}");
+}
+
+#[test]
+fn no_interval_of_a_ratio_to_the_best_goes_below_1() {
+    let mut file = empty();
+    for (engine, load) in [("a", 100), ("b", 101)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+    }
+    let table = table(&[&file]);
+    for entry in &table.engines {
+        assert!(!entry.intervals.is_empty());
+        assert!(entry.intervals.values().all(|ends| ends[0] >= 1.0 && ends[1] >= ends[0]));
+    }
 }

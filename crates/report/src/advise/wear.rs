@@ -3,7 +3,7 @@
 use embermark_model::result::ResultFile;
 
 use crate::flash;
-use crate::summary::{Group, Resource};
+use crate::summary::{Group, Resource, Work};
 use crate::text;
 
 /// Whether the card that counts, the first of the plan, was modelled for every engine of a group whose
@@ -11,9 +11,9 @@ use crate::text;
 pub(super) fn is_modelled(file: &ResultFile, group: &Group<'_>) -> bool {
     let cells = group.engines.iter();
     let mut cells = cells.filter_map(|engine| group.cell(file, group.variant, engine.id));
-    let counted = |cell: &_| !Resource::Written.per_trial(cell).is_empty();
+    let counted = |cell: &_| !Resource::Written.per_trial(cell, Work::All).is_empty();
     let mut known = cells.by_ref().filter(|cell| counted(*cell)).peekable();
-    known.peek().is_some() && known.all(|cell| flash::programmed(file, cell).is_some())
+    known.peek().is_some() && known.all(|cell| flash::is_modelled(file, cell))
 }
 
 /// `wear by bytes programmed into sd-32gb, a model`; `None` where nobody's bytes were counted.

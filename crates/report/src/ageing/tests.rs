@@ -86,6 +86,7 @@ fn cell(timeline: Timeline) -> Cell {
         reference: false,
         unpublishable: false,
         trials: vec![Trial { phases: vec![part], ..Trial::default() }],
+        lost_trials: Vec::new(),
         counting: None,
         explaining: None,
     }

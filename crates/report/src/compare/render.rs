@@ -39,19 +39,21 @@ pub fn json(changes: &Changes) -> Result<String, ReportError> {
 /// # Errors
 /// When the CSV writer fails, which it does not on memory.
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
-    let line = |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7]| {
-        let CellId { workload, scale, durability, variant, engine, memory_limit } = cell;
-        let publishable = !changes.unpublishable.contains(engine);
-        let (scale, durability) = (scale.to_string(), durability.to_string());
-        let (workload, variant) = (text::plain(workload), text::plain(variant));
-        let phase = text::plain(phase.unwrap_or_default());
-        [workload, scale, durability, variant, text::plain(engine), phase, what]
-            .into_iter()
-            .chain(rest)
-            .chain([publishable.to_string()])
-            .chain([memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default()])
-            .collect::<Vec<String>>()
-    };
+    let line =
+        |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7], p: Option<f64>| {
+            let CellId { workload, scale, durability, variant, engine, memory_limit } = cell;
+            let publishable = !changes.unpublishable.contains(engine);
+            let (scale, durability) = (scale.to_string(), durability.to_string());
+            let (workload, variant) = (text::plain(workload), text::plain(variant));
+            let phase = text::plain(phase.unwrap_or_default());
+            [workload, scale, durability, variant, text::plain(engine), phase, what]
+                .into_iter()
+                .chain(rest)
+                .chain([publishable.to_string()])
+                .chain([memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default()])
+                .chain([p.map(|p| p.to_string()).unwrap_or_default()])
+                .collect::<Vec<String>>()
+        };
     // Without times: whether it is a regression, and why.
     let untimed = |regression: bool, reason: Option<&str>| {
         let mut rest: [String; 7] = Default::default();
@@ -67,22 +69,23 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
         let [old, new, ratio] = times;
         let reason = change.shortfalls().unwrap_or_default();
         let rest = [old, new, ratio, end(0), end(1), regression.to_string(), reason];
-        line(cell, Some(phase), verdict.name().replace(' ', "-"), rest)
+        line(cell, Some(phase), verdict.name().replace(' ', "-"), rest, change.p)
     });
     let turned = changes.turned.iter().map(|turn| {
         let rest = untimed(turn.regression, turn.reason.as_deref());
-        line(&turn.cell, turn.phase.as_deref(), turned(turn), rest)
+        line(&turn.cell, turn.phase.as_deref(), turned(turn), rest, None)
     });
     let only = [("only-old", &changes.only_old), ("only-new", &changes.only_new)];
     let only =
         only.into_iter().flat_map(|(which, cells)| cells.iter().map(move |cell| (which, cell)));
-    let only = only.map(|(which, cell)| line(cell, None, which.to_owned(), untimed(false, None)));
+    let only =
+        only.map(|(which, cell)| line(cell, None, which.to_owned(), untimed(false, None), None));
     let header = CSV_HEADER.map(str::to_owned).to_vec();
     export::csv_written([header].into_iter().chain(phases).chain(turned).chain(only))
 }
 
 /// The columns of the CSV.
-const CSV_HEADER: [&str; 16] = [
+const CSV_HEADER: [&str; 17] = [
     "workload",
     "scale",
     "durability",
@@ -99,6 +102,7 @@ const CSV_HEADER: [&str; 16] = [
     "reason",
     "publishable",
     "memory_limit_bytes",
+    "p",
 ];
 
 fn face(changes: &Changes) -> Option<String> {
@@ -127,6 +131,15 @@ fn summary(changes: &Changes) -> String {
     let worse = changes.turned.iter().filter(|turn| turn.regression).count();
     if worse > 0 {
         let _ = write!(out, ", {worse} no longer right");
+    }
+    if changes.pairs > 0 {
+        let (pairs, share) = (changes.pairs as u64, changes.false_discovery_rate);
+        let _ = write!(
+            out,
+            ". {} compared: on average at most {} of those called faster or slower are so by chance",
+            format::counted(pairs, "pair"),
+            format::percent(share)
+        );
     }
     out
 }
@@ -191,8 +204,9 @@ fn sections(changes: &Changes) -> Vec<Section> {
     let percent = format::percent(changes.threshold);
     let says = format!(
         "new/old is the ratio of the times per operation, medians over the trials; faster and slower \
-         where its 95 % bootstrap interval leaves out 1; ! is a regression: slower by more than \
-         {percent}, no longer keeping up, or no longer right"
+         where its 95 % bootstrap interval leaves out 1 and the pair is among those that Benjamini and \
+         Hochberg's procedure passes; ! is a regression: slower by more than {percent}, no longer \
+         keeping up, or no longer right"
     );
     notes::filled([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),

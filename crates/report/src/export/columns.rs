@@ -12,6 +12,7 @@ use super::lines::Line;
 use super::statistics::Statistic;
 use super::timeline;
 use crate::shown::{self, Record, Told};
+use crate::summary::memory_floor;
 use crate::text::{self, plain};
 
 /// A column, and how it gets its value from a line.
@@ -305,6 +306,10 @@ fn measured() -> Vec<Column> {
             Some(plain(&configuration.to_string()))
         }),
         word("own_durability", |line| Some(plain(line.cell.own_durability.as_deref()?))),
+        real("memory_floor_bytes", |line| {
+            memory_floor(line.file, line.cell, &[line.phase?.phase.as_str()])
+        }),
+        flag("lost", |line| Some(line.cell.is_lost(line.trial?))),
     ];
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }

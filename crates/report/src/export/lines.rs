@@ -30,16 +30,16 @@ pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> V
         if cell.trials.is_empty() {
             lines.push(of_cell);
         }
+        let lost = &cell.lost_trials;
         let apart = cell.counting.as_deref().into_iter().chain(cell.explaining.as_deref());
-        for trial in cell.trials.iter().chain(apart) {
+        for trial in cell.trials.iter().chain(lost).chain(apart) {
             let of_trial = Line { trial: Some(trial), ..of_cell };
             if trial.phases.is_empty() {
                 lines.push(of_trial);
             }
             for phase in &trial.phases {
                 let own = known.get(&key(&cell.id, &phase.phase)).copied();
-                let statistic =
-                    own.filter(|_| !cell.is_counting(trial) && !cell.is_explaining(trial));
+                let statistic = own.filter(|_| !cell.is_apart(trial));
                 let of_phase = Line { phase: Some(phase), statistic, ..of_trial };
                 if phase.runs.is_empty() {
                     lines.push(of_phase);

@@ -63,14 +63,19 @@ fn absentees(group: &Group<'_>) -> Vec<String> {
             .collect();
         (!names.is_empty()).then(|| format!("{status}: {}", names.join(", ")))
     };
-    [Status::Skipped, Status::Unavailable, Status::Unsupported].into_iter().filter_map(of).collect()
+    ABSENT.into_iter().filter_map(of).collect()
 }
+
+/// How a cell ends that had no turn or could not have one.
+const ABSENT: [Status; 4] =
+    [Status::Skipped, Status::NotRun, Status::Unavailable, Status::Unsupported];
 
 /// How an engine ended that could take part in nothing of a group.
 pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
     let mut entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
-    let Some(Entry::Ended(first @ (Status::Skipped | Status::Unavailable | Status::Unsupported))) =
-        entries.next()
+    let Some(Entry::Ended(first)) = entries
+        .next()
+        .filter(|first| matches!(first, Entry::Ended(status) if ABSENT.contains(status)))
     else {
         return None;
     };

@@ -3,7 +3,7 @@
 use embermark_model::result::{DiskSize, Latency};
 
 use super::{
-    BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
+    BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, LOST, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
     STOPPED, SURPRISE, TAINTED, Text, Tone, client_machines, columns, engine_heading, title,
 };
 use crate::format::{self, NOT_MEASURED};
@@ -219,7 +219,29 @@ fn explained(group: &Group<'_>) -> Vec<Grid> {
         "what an operation cost: system calls",
         "what an operation cost: faults, context switches, storage",
     ];
-    titles.into_iter().zip(explained_columns()).filter_map(grid).collect()
+    let amounts = titles.into_iter().zip(explained_columns()).filter_map(grid);
+    amounts.chain(frequent_calls(group)).collect()
+}
+
+/// The names of the system calls that are more than 5 % of an engine's; `None` where none were counted.
+fn frequent_calls(group: &Group<'_>) -> Option<Grid> {
+    let of_row = |row: &'_ Row<'_>| {
+        let known = group.engines.iter().zip(&row.explained);
+        let named = known.filter_map(|(engine, explained)| {
+            let calls = &explained.as_ref()?.frequent_calls;
+            let call = |(name, share): &(String, f64)| format!("{name} {:.0} %", share * 100.0);
+            let says = text::joined(calls.iter().map(call), ", ");
+            let name = format!("{} {}", label(row, false), engine.name());
+            (!calls.is_empty()).then(|| (name, vec![Text::of(says)]))
+        });
+        named.collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, Vec<Text>)> = group.rows.iter().flat_map(of_row).collect();
+    (!rows.is_empty()).then(|| Grid {
+        title: format!("{} · which system calls, above 5 %", title(group)),
+        header: vec!["of the engine's calls".to_owned()],
+        rows,
+    })
 }
 
 /// Amounts across; `None` where nothing was measured. A column that nobody has is left out.
@@ -283,6 +305,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
         (*commits_each, COMMITS_EACH),
         (!figure.outliers.is_empty(), OUTLIER),
         (measured.tainted, TAINTED),
+        (measured.lost > 0, LOST),
         (surprises, SURPRISE),
     ];
     Text {

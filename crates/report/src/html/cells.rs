@@ -9,7 +9,9 @@ use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::scaling::{Scaling, Surprise};
 use crate::shown::Told;
 use crate::statistics::median;
-use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, beside, explained, loading};
+use crate::summary::{
+    self, Engine, Entry, Figure, Group, Row, Usage, Work, beside, explained, loading,
+};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
@@ -39,7 +41,7 @@ pub(super) fn add<'a>(
             });
             let surprise = scaling.surprise(group, row, engine.id).map(Surprise::says);
             page.entries
-                .push(EntryData { surprise, ..entry_data(first + place, cell, row, entry) });
+                .push(EntryData { surprise, ..entry_data(first + place, file, cell, row, entry) });
         }
     }
 }
@@ -88,7 +90,8 @@ fn cell_data(
             .map(|(name, value)| (text::plain(name), text::clipped(value, 200)))
             .collect(),
         trials: cell.trials.iter().map(trial_data).collect(),
-        usage: Usage::of(cell),
+        lost_trials: cell.lost_trials.iter().map(trial_data).collect(),
+        usage: Usage::of(cell).above_floor(file, cell, Work::All),
     }
 }
 
@@ -106,7 +109,13 @@ fn trial_data(trial: &Trial) -> TrialData {
     }
 }
 
-fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -> EntryData<'a> {
+fn entry_data<'a>(
+    place: usize,
+    file: &ResultFile,
+    cell: &Cell,
+    row: &Row<'a>,
+    entry: &Entry<'a>,
+) -> EntryData<'a> {
     let parts: Vec<Option<&PhaseResult>> = cell
         .trials
         .iter()
@@ -130,6 +139,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         let mark = |run: &Run| u8::from(run.discarded) + 2 * u8::from(run.capped);
         runs.iter().map(|run| (run.elapsed_ns, run.ops, mark(run))).collect()
     };
+    let of_phase = |phase| Usage::of_phase(cell, phase).above_floor(file, cell, Work::Phase(phase));
     EntryData {
         cell: place,
         phase: row.phase.map(text::plain),
@@ -138,6 +148,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         checked_by: known().find_map(|part| part.checked_by.as_deref()).map(text::plain),
         timed_by: known().find_map(|part| part.timed_by.as_deref()).map(text::plain),
         tainted: measured.is_some_and(|measured| measured.tainted),
+        lost: measured.map_or(0, |measured| measured.lost),
         shortfall: measured.and_then(|measured| Some(measured.shortfall?.beside(row.phase))),
         surprise: None,
         client_side: known().any(|part| part.execution == Execution::ClientSide),
@@ -145,7 +156,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         figure: figure.cloned(),
         latency: figure.and_then(Figure::latency).map(without_histogram),
         response: figure.and_then(Figure::response).map(without_histogram),
-        usage: row.phase.map(|phase| Usage::of_phase(cell, phase)).unwrap_or_default(),
+        usage: row.phase.map(of_phase).unwrap_or_default(),
         network_bytes: network(&parts),
         remarks: remarks(&parts),
         watched: watched(cell, row),

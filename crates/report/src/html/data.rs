@@ -205,6 +205,9 @@ pub struct CellData {
     pub settings: BTreeMap<String, String>,
     /// Its trials.
     pub trials: Vec<TrialData>,
+    /// Those that were lost: they are in no figure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost_trials: Vec<TrialData>,
     /// What it used for the whole of the workload.
     pub usage: Usage,
 }
@@ -243,6 +246,9 @@ pub struct EntryData<'a> {
     pub timed_by: Option<String>,
     /// This phase ended well and its cell did not: shown, not ranked.
     pub tainted: bool,
+    /// Trials of its cell that failed or timed out: the figure is of the others.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: usize,
     /// What its cell did not do: shown, not ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
@@ -305,4 +311,9 @@ pub struct TableData {
     /// The table and its notes.
     #[serde(flatten)]
     pub table: Annotated,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

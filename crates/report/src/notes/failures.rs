@@ -18,6 +18,8 @@ struct Reason<'a> {
     status: Status,
     text: Option<&'a str>,
     log: Option<&'a str>,
+    /// Of a trial that was lost.
+    lost: bool,
 }
 
 /// What several cells of one engine have in common.
@@ -43,8 +45,11 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 
 /// Why cells and phases have no figures, the worst first.
 pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
-    let keyed = |Reason { cell, phase, status, text, log }| {
-        let text = text::clipped(text.unwrap_or("no reason recorded"), LONGEST_REASON);
+    let keyed = |Reason { cell, phase, status, text, log, lost }| {
+        let mut text = text::clipped(text.unwrap_or("no reason recorded"), LONGEST_REASON);
+        if lost {
+            text += "; the figures are of the other trials";
+        }
         let id: &CellId = &cell.id;
         ((id.engine.as_str(), status, text), (Place { id, phase }, log))
     };
@@ -62,24 +67,33 @@ pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
 /// The reasons of one cell, those nearest to the fault: of a phase, else of a trial, else its own.
 fn reasons(cell: &Cell) -> Vec<Reason<'_>> {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
-    for trial in &cell.trials {
-        let of_phases = phase_reasons(cell, trial);
+    for trial in cell.trials.iter().chain(&cell.lost_trials) {
+        let lost = cell.is_lost(trial);
+        let of_phases = phase_reasons(cell, trial, lost);
         let explained = of_phases.iter().any(|reason| reason.status == trial.status);
         reasons.extend(of_phases);
         if !explained && !trial.status.has_figures() {
             let text = trial.reason.as_deref().or(cell.reason.as_deref());
-            reasons.push(Reason { cell, phase: None, status: trial.status, text, log: log(trial) });
+            let (status, log) = (trial.status, log(trial));
+            reasons.push(Reason { cell, phase: None, status, text, log, lost });
         }
     }
     let explained = reasons.iter().any(|reason| reason.status == cell.status);
     if !explained && !cell.status.has_figures() {
         let text = cell.reason.as_deref();
-        reasons.push(Reason { cell, phase: None, status: cell.status, text, log: None });
+        reasons.push(Reason {
+            cell,
+            phase: None,
+            status: cell.status,
+            text,
+            log: None,
+            lost: false,
+        });
     }
     reasons
 }
 
-fn phase_reasons<'a>(cell: &'a Cell, trial: &'a Trial) -> Vec<Reason<'a>> {
+fn phase_reasons<'a>(cell: &'a Cell, trial: &'a Trial, lost: bool) -> Vec<Reason<'a>> {
     let bad = trial.phases.iter().filter(|part| !part.status.has_figures());
     bad.map(|part| Reason {
         cell,
@@ -87,6 +101,7 @@ fn phase_reasons<'a>(cell: &'a Cell, trial: &'a Trial) -> Vec<Reason<'a>> {
         status: part.status,
         text: part.reason.as_deref().or(trial.reason.as_deref()),
         log: log(trial),
+        lost,
     })
     .collect()
 }

@@ -45,6 +45,7 @@ pub(super) fn lines(
             format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
+        (any(&|mean| mean.lost), format!("{} without a lost trial (see below)", grid::LOST)),
         (behind, format!("{} did not keep up, not ranked", grid::BEHIND)),
         (
             engine(&|engine, _| engine.reference),

@@ -5,7 +5,7 @@ use embermark_model::Status;
 use embermark_model::result::ResultFile;
 
 use crate::statistics::{geometric_mean, includes_one, mean_ratio_interval};
-use crate::summary::{Entry, Group, Row, Shortfall};
+use crate::summary::{Entry, Group, Measured, Row, Shortfall};
 
 /// One workload at one scale in one tier.
 pub(crate) struct Line<'a> {
@@ -55,6 +55,8 @@ pub(crate) struct Mean {
     /// The difference to the best is not significant; the best has this too where another shares
     /// its place.
     pub not_significant: bool,
+    /// A trial of one of its cells was lost: the mean is of the others.
+    pub lost: bool,
 }
 
 /// Every workload's line, in the order of `groups`.
@@ -113,6 +115,7 @@ fn standing<'a>(
 ) -> Standing<'a> {
     let engine = &group.engines[place];
     let cells = file.cells.iter().filter(|c| group.holds(&c.id) && c.id.engine == engine.id);
+    let lost = cells.clone().any(|cell| !cell.lost_trials.is_empty());
     let worst = cells.map(|cell| cell.status).reduce(Status::worst);
     if let Some(failure) = worst.filter(|status| status.is_failure()) {
         return Standing::Ended(failure);
@@ -130,14 +133,18 @@ fn standing<'a>(
     if let Some(shortfall) = steps.iter().find_map(short) {
         return Standing::Behind(shortfall);
     }
-    let ratios: Vec<f64> = steps.iter().filter_map(|step| step.ratios[place]).collect();
-    match geometric_mean(ratios.iter().copied()) {
+    // A phase that an engine did alone it answered, and has no ratio in.
+    let measured =
+        |step: &&Step<'a>| step.row.entries[place].measured().is_some_and(Measured::competes);
+    let answered = steps.iter().filter(measured).count();
+    match geometric_mean(steps.iter().filter_map(|step| step.ratios[place])) {
         Some(ratio) => Standing::Mean(Mean {
             ratio,
-            answered: ratios.len(),
+            answered,
             of: steps.len(),
             best: false,
             not_significant: false,
+            lost,
         }),
         // What nobody could do here says nothing of one of them.
         None if steps.is_empty() => Standing::Nothing,

@@ -45,7 +45,7 @@ pub(super) fn notes(
         notes.push(note(Status::Unavailable.name(), says));
     }
     // Of these the reason says all: it is the same for every engine.
-    for status in [Status::Skipped, Status::Disputed] {
+    for status in [Status::Skipped, Status::NotRun, Status::Disputed] {
         let ended = all.iter().filter(|one| one.status == status);
         let ended = ended.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
         let ended = text::unique(ended);

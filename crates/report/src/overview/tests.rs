@@ -394,3 +394,42 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
                \x20 advice    embermark advise out/result.json --weight load=1\n";
     assert!(shown.ends_with(end), "{shown}");
 }
+
+#[test]
+fn an_engine_that_ran_alone_before_the_run_was_cut_off_leads_nothing() {
+    let mut gone = cell("b", "single", &[]);
+    gone.trials.clear();
+    let file = result([
+        cell("a", "single", &[("load", 5), ("read", 5)]),
+        ending(Status::NotRun, "the run was cut off before its turn", gone),
+    ]);
+    let shown = screen(&file, 80);
+    assert!(!shown.contains('*') && !shown.contains("1.00x"), "{shown}");
+    assert!(shown.contains("not run") && shown.contains("the run was cut off"), "{shown}");
+    assert!(!shown.contains("failed"), "{shown}");
+    let needs = advise::Needs {
+        tier: Durability::Process,
+        sql: false,
+        embedded: false,
+        memory_bytes: None,
+        licence: None,
+    };
+    let tables = advise::tables(&[&file], None, &[]);
+    let advice = advise::advise(&tables.tables[0], needs, &[]).unwrap();
+    assert_eq!(advice.best_at, []);
+}
+
+#[test]
+fn a_trial_that_was_lost_leaves_the_figures_of_the_others_with_a_mark_and_the_reason() {
+    let mut lossy = cell("lossy", "single", &[("load", 10)]);
+    (lossy.trials[1].status, lossy.trials[1].reason) =
+        (Status::Failed, Some("killed by signal 9".to_owned()));
+    lossy.status = Status::Failed;
+    lossy.set_lost_aside();
+    let shown = screen(&result([cell("whole", "single", &[("load", 20)]), lossy]), 80);
+    assert_eq!(box_of(&shown, "sensors 1k", "lossy"), "1.00x*×", "{shown}");
+    assert!(box_of(&shown, "sensors 1k", "whole").starts_with("2.0"), "{shown}");
+    let says = "failed: killed by signal 9; the figures are of the other tria";
+    assert!(shown.contains(says), "{shown}");
+    assert!(shown.contains("× without a lost trial"), "{shown}");
+}

@@ -7,7 +7,7 @@ use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit,
-    Usage, beside, explained, loading, order, parts,
+    Usage, Work, beside, explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -73,7 +73,10 @@ fn group<'a>(
     let order = if file.plan.workload_files.contains_key(workload) { &[] } else { order };
     group.rows = order::rows(&cells, &variants, order).into_iter().map(row).collect();
     group.variant = variants.first().copied().unwrap_or_default();
-    let usage = |engine: &Engine<'_>| find(group.variant, engine.id).map(Usage::of);
+    let usage = |engine: &Engine<'_>| {
+        let cell = find(group.variant, engine.id)?;
+        Some(Usage::of(cell).above_floor(file, cell, Work::All))
+    };
     group.usage = engines.iter().map(|engine| usage(engine).unwrap_or_default()).collect();
     let size = |variant, engine: &Engine<'_>| find(variant, engine.id).and_then(Cell::disk);
     let sizes = variants
@@ -128,6 +131,7 @@ fn entry<'a>(
             best: false,
             not_significant: false,
             tainted,
+            lost: cell.lost_trials.len(),
             commits_each,
             shortfall,
         })
@@ -193,6 +197,10 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
             _ => None,
         })
         .collect();
+    // Who is alone is compared with nobody.
+    if ranked.len() < 2 {
+        return;
+    }
     let times = ranked.iter().map(|measured| &measured.figure);
     let best = times.min_by(|a, b| a.per_op_ns.total_cmp(&b.per_op_ns)).cloned();
     let Some(best) = best.filter(|best| is_measure(best.per_op_ns)) else { return };

@@ -4,6 +4,7 @@ use embermark_model::result::{Cell, Energy, Run, Trial};
 
 use super::column::{Amounts, Column, Quantity};
 use super::figure::{counted, parts};
+use super::usage::Work;
 use crate::statistics::{mean, median};
 use crate::text;
 
@@ -49,14 +50,13 @@ impl OverIdle {
     }
 }
 
-/// What the phases of a trial of that name, or all, took over the idle draw: over the phases with counted
+/// What a work took over the idle draw: over the phases with counted
 /// runs the sum of the mean per run. `None` where a part was not measured, sources differ, or all of it is
 /// not told apart from the idle draw.
-pub(super) fn of_trial(trial: &Trial, phase: Option<&str>) -> Option<f64> {
+pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
     let mut sum: Option<OverIdle> = None;
     let mut sources: Vec<&str> = Vec::new();
-    let named = trial.phases.iter().filter(|part| phase.is_none_or(|name| part.phase == name));
-    for part in named.filter(|part| part.ops > 0) {
+    for part in work.of(trial).filter(|part| part.ops > 0) {
         let runs = counted(part);
         if runs.is_empty() {
             continue;
@@ -66,7 +66,7 @@ pub(super) fn of_trial(trial: &Trial, phase: Option<&str>) -> Option<f64> {
         sources.extend(energies.iter().map(|energy| energy.source.as_str()));
         let of: Option<Vec<OverIdle>> = energies.into_iter().map(OverIdle::of).collect();
         let of = of?;
-        let count = of.len() as f64;
+        let count = of.len() as f64 / work.share(part, &runs);
         let sum = sum.get_or_insert_default();
         sum.joules += of.iter().map(|one| one.joules).sum::<f64>() / count;
         sum.error += of.iter().map(|one| one.error).sum::<f64>() / count;
@@ -140,25 +140,25 @@ mod tests {
             ("read", vec![run("meter", 13.0, 10)]),
         ]);
         // (10 + 14) / 2, and 5.
-        assert_eq!(of_trial(&both, None), Some(17.0));
-        assert_eq!(of_trial(&both, Some("read")), Some(5.0));
-        assert_eq!(of_trial(&both, Some("none")), None);
+        assert_eq!(of_trial(&both, Work::All), Some(17.0));
+        assert_eq!(of_trial(&both, Work::Phase("read")), Some(5.0));
+        assert_eq!(of_trial(&both, Work::Phase("none")), None);
     }
 
     #[test]
     fn what_is_not_told_apart_from_idle_and_what_is_not_whole_is_nothing() {
         // 0.9 J over idle, where the idle draw of 4 s is known within 1 J.
-        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 8.9, 10)])]), None), None);
-        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 7.0, 10)])]), None), None);
-        assert!(of_trial(&trial(vec![("load", vec![run("meter", 9.1, 10)])]), None).is_some());
+        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 8.9, 10)])]), Work::All), None);
+        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 7.0, 10)])]), Work::All), None);
+        assert!(of_trial(&trial(vec![("load", vec![run("meter", 9.1, 10)])]), Work::All).is_some());
         let lacking = Run { energy: None, ..run("meter", 20.0, 10) };
         let part = trial(vec![("load", vec![run("meter", 20.0, 10)]), ("read", vec![lacking])]);
-        assert_eq!(of_trial(&part, None), None);
-        assert_eq!(of_trial(&part, Some("load")), Some(12.0));
+        assert_eq!(of_trial(&part, Work::All), None);
+        assert_eq!(of_trial(&part, Work::Phase("load")), Some(12.0));
         let mixed = trial(vec![("load", vec![run("meter", 20.0, 10), run("package", 20.0, 10)])]);
-        assert_eq!(of_trial(&mixed, None), None, "what two sources say is no sum");
+        assert_eq!(of_trial(&mixed, Work::All), None, "what two sources say is no sum");
         let mut no_idle = run("meter", 20.0, 10);
         no_idle.energy.as_mut().unwrap().over_idle_joules = None;
-        assert_eq!(of_trial(&trial(vec![("load", vec![no_idle])]), None), None);
+        assert_eq!(of_trial(&trial(vec![("load", vec![no_idle])]), Work::All), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What an operation asked of the operating system, of the trials that explain.
 
-use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, Run};
+use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, Run, SystemCalls};
 use serde::Serialize;
 
 use super::column::Quantity::{self, Bytes, Number};
@@ -15,6 +15,9 @@ pub struct Explanation {
     /// By the client, where it is another process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<Amounts>,
+    /// The engine's system calls that are more than 5 % of all of them, by name with their share, the
+    /// most frequent first.
+    pub frequent_calls: Vec<(String, f64)>,
     /// Operations of the run whose system calls were counted.
     pub traced_ops: Option<u64>,
     /// Operations of the run of which everything else is.
@@ -134,9 +137,22 @@ fn of_run(run: &Run) -> Option<Explanation> {
     Some(Explanation {
         engine: amounts(&explained.engine, &run.engine),
         client: client.map(|cost| amounts(cost, &run.client.unwrap_or_default())),
+        frequent_calls: explained.engine.calls.as_ref().map(frequent).unwrap_or_default(),
         traced_ops,
         ops,
     })
+}
+
+/// A system call is named from this share of all on.
+const FREQUENT: f64 = 0.05;
+
+fn frequent(calls: &SystemCalls) -> Vec<(String, f64)> {
+    let total = calls.total() as f64;
+    let named = calls.by_kind.values().flatten();
+    let shares = named.map(|(name, count)| (text::plain(name), *count as f64 / total));
+    let mut frequent: Vec<(String, f64)> = shares.filter(|(_, share)| *share > FREQUENT).collect();
+    frequent.sort_by(|a, b| b.1.total_cmp(&a.1));
+    frequent
 }
 
 /// Why something was not explained, each reason once.

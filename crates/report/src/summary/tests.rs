@@ -130,6 +130,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         reference: false,
         unpublishable: false,
         trials,
+        lost_trials: Vec::new(),
         counting: None,
         explaining: None,
     }
@@ -232,7 +233,7 @@ fn references_and_engines_that_keep_less_are_shown_and_never_ranked() {
 fn a_cell_that_failed_elsewhere_is_never_a_number_in_a_ranking() {
     let wrong = Cell { status: Status::Wrong, ..loads("b", 1) };
     let unsupported = Cell { status: Status::Unsupported, ..loads("a", 50) };
-    let file = file(vec![wrong, unsupported]);
+    let file = file(vec![wrong, unsupported, loads("c", 100)]);
     let row = &compare(&file, &[]).groups[0].rows[0];
     let (wrong, unsupported) = (measured(row, 0), measured(row, 1));
     assert_eq!((wrong.tainted, wrong.ratio, wrong.best), (true, None, false));
@@ -311,7 +312,8 @@ fn tiers_and_scales_are_never_compared_with_each_other() {
     let comparison = compare(&file, &[]);
     assert_eq!(comparison.groups.len(), 3);
     for group in &comparison.groups {
-        assert_eq!(measured(&group.rows[0], 0).ratio, Some(1.0));
+        let alone = measured(&group.rows[0], 0);
+        assert_eq!((alone.ratio, alone.best), (None, false), "who is alone leads nobody");
     }
 }
 
@@ -517,7 +519,7 @@ fn a_run_in_which_no_time_passed_was_not_measured() {
     let row = &compare(&file, &[]).groups[0].rows[0];
     let b = measured(row, 0);
     assert!(matches!(row.entries[1], Entry::Absent), "{:?}", row.entries[1]);
-    assert_eq!((b.ratio, b.best, b.not_significant), (Some(1.0), true, false));
+    assert_eq!((b.ratio, b.best, b.not_significant), (None, false, false));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! What an engine used for the whole of a workload.
 
-use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, Run, Trial};
+use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, ResultFile, Run, Trial};
 use serde::Serialize;
 
 use super::column::{Amounts, Column, Quantity};
 use super::energy;
 use super::figure::counted;
+use super::{above_floor, memory_floor};
 use crate::statistics::median;
+use crate::text;
 
 /// Something an engine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub enum Resource {
     /// Largest resident memory over the phases, without what the worker held before it opened an
     /// engine that runs inside it.
     Peak,
+    /// That without what the engine that does nothing holds for the same phases: without the harness's.
+    PeakAboveFloor,
     /// Mean resident memory over the counted runs that were long enough for one, by their time,
     /// without the same.
     Mean,
@@ -42,10 +46,11 @@ pub enum Resource {
 
 impl Resource {
     /// Those that are shown, in their order.
-    pub const SHOWN: [Self; 10] = [
+    pub const SHOWN: [Self; 11] = [
         Self::Cpu,
         Self::ClientCpu,
         Self::Peak,
+        Self::PeakAboveFloor,
         Self::Mean,
         Self::Read,
         Self::Written,
@@ -66,6 +71,9 @@ impl Resource {
             }
             Self::AllCpu => ("all_cpu_ns", "", "CPU time of engine and client", Time),
             Self::Peak => ("peak_bytes", "peak memory", "peak memory", Bytes),
+            Self::PeakAboveFloor => {
+                ("peak_above_floor_bytes", "above floor", "peak memory above the floor", Bytes)
+            }
             Self::Mean => ("mean_bytes", "mean memory", "mean memory", Bytes),
             Self::Read => ("read_bytes", "read", "bytes read from storage", Bytes),
             Self::Written => ("written_bytes", "written", "written to the device", Bytes),
@@ -89,41 +97,75 @@ impl Resource {
         matches!(self, Self::Written | Self::Flushes | Self::Disk)
     }
 
-    /// What each trial of a cell used, where it was measured; of what is counted, the one count.
-    pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
-        self.over(cell, None)
-    }
-
-    /// The same over the phases of that name, or all.
-    fn over(self, cell: &Cell, phase: Option<&str>) -> Vec<f64> {
-        let counting = || cell.counting.as_deref().and_then(|trial| self.of(trial, phase));
+    /// What each trial of a cell used for a work, where it was measured; of what is counted, the one
+    /// count.
+    pub fn per_trial(self, cell: &Cell, work: Work<'_>) -> Vec<f64> {
+        let counting = || cell.counting.as_deref().and_then(|trial| self.of(trial, work));
         match self {
             Self::Disk => cell.disk().map(|disk| disk.allocated_bytes as f64).into_iter().collect(),
             Self::Written | Self::Flushes => counting().into_iter().collect(),
-            _ => cell.trials.iter().filter_map(|trial| self.of(trial, phase)).collect(),
+            _ => cell.trials.iter().filter_map(|trial| self.of(trial, work)).collect(),
         }
     }
 
-    fn of(self, trial: &Trial, phase: Option<&str>) -> Option<f64> {
+    fn of(self, trial: &Trial, work: Work<'_>) -> Option<f64> {
         let client = |run: &Run| run.client.unwrap_or_default().cpu_ns;
         match self {
-            Self::Cpu => sum(trial, phase, |run| run.engine.cpu_ns),
-            Self::ClientCpu => sum(trial, phase, client),
-            Self::AllCpu => sum(trial, phase, |run| {
+            Self::Cpu => sum(trial, work, |run| run.engine.cpu_ns),
+            Self::ClientCpu => sum(trial, work, client),
+            Self::AllCpu => sum(trial, work, |run| {
                 let beside = if run.client.is_some() { client(run)? } else { 0 };
                 Some(run.engine.cpu_ns? + beside)
             }),
-            Self::Peak => peak(trial, phase),
-            Self::Mean => mean_memory(trial, phase),
-            Self::Energy => energy::of_trial(trial, phase),
-            Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
-            Self::Written => sum(trial, phase, |run| to_device(run, |io| io.written_bytes)),
-            Self::Flushes => sum(trial, phase, |run| to_device(run, |io| io.flushes)),
+            Self::Peak => peak(trial, work),
+            Self::Mean => mean_memory(trial, work),
+            Self::Energy => energy::of_trial(trial, work),
+            Self::Read => sum(trial, work, |run| run.engine.read_bytes),
+            Self::Written => sum(trial, work, |run| to_device(run, |io| io.written_bytes)),
+            Self::Flushes => sum(trial, work, |run| to_device(run, |io| io.flushes)),
             // Of a cell: what a timed trial left may have been loaded a dozen times.
             Self::Disk => None,
+            // Of a file, which has the floor: see Usage::above_floor.
+            Self::PeakAboveFloor => None,
             Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         }
+    }
+}
+
+/// Which phases of a cell an amount is of.
+#[derive(Clone, Copy, Debug)]
+pub enum Work<'w> {
+    /// All of them, each as far as it came.
+    All,
+    /// That one, as far as it came.
+    Phase(&'w str),
+    /// Those, each as if it had come to its end: of what was stopped, an operation counts as much as
+    /// those that were done.
+    Whole(&'w [&'w str]),
+}
+
+impl<'w> Work<'w> {
+    /// The phases of a trial that belong to it.
+    pub(super) fn of(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
+        trial.phases.iter().filter(move |part| match self {
+            Self::All => true,
+            Self::Phase(name) => part.phase == name,
+            Self::Whole(names) => names.contains(&part.phase.as_str()),
+        })
+    }
+
+    /// How many times the mean of its counted runs a phase counts.
+    pub(super) fn share(self, part: &PhaseResult, runs: &[&Run]) -> f64 {
+        let done: u64 = runs.iter().map(|run| run.ops).sum();
+        match self {
+            Self::Whole(_) if done > 0 => part.ops as f64 * runs.len() as f64 / done as f64,
+            _ => 1.0,
+        }
+    }
+
+    const fn is_of_phase(self) -> bool {
+        !matches!(self, Self::All)
     }
 }
 
@@ -141,13 +183,24 @@ pub struct Usage {
 impl Usage {
     /// What one cell used for the whole of its workload.
     pub fn of(cell: &Cell) -> Self {
-        over(cell, None)
+        over(cell, Work::All)
     }
 
     /// What one cell used for a run of one phase. The size on disk and what others had are of a whole
     /// cell alone.
     pub fn of_phase(cell: &Cell, phase: &str) -> Self {
-        over(cell, Some(phase))
+        over(cell, Work::Phase(phase))
+    }
+
+    /// With its peak above the harness's floor in `file`, where that is known.
+    #[must_use]
+    pub fn above_floor(self, file: &ResultFile, cell: &Cell, work: Work<'_>) -> Self {
+        let parts = cell.trials.iter().flat_map(|trial| work.of(trial));
+        let phases = text::unique(parts.map(|part| part.phase.as_str()));
+        let peak = self.get(Resource::Peak);
+        let above = peak.and_then(|peak| above_floor(peak, memory_floor(file, cell, &phases)));
+        let above = [(Resource::PeakAboveFloor.column(), above)].into_iter().collect();
+        Self { amounts: self.amounts.with(above), ..self }
     }
 
     /// All of it that is shown.
@@ -177,51 +230,45 @@ fn to_device(run: &Run, count: fn(&DeviceIo) -> u64) -> Option<u64> {
     }
 }
 
-/// Over the phases of that name, or all.
-fn over(cell: &Cell, phase: Option<&str>) -> Usage {
-    let shown = Resource::SHOWN.into_iter().filter(|used| phase.is_none() || !used.is_whole());
-    let amounts = shown.map(|used| (used.column(), median(&used.over(cell, phase)))).collect();
-    Usage { amounts, incomplete: is_incomplete(cell, phase) }
+fn over(cell: &Cell, work: Work<'_>) -> Usage {
+    let shown = Resource::SHOWN.into_iter().filter(|used| !work.is_of_phase() || !used.is_whole());
+    let amounts = shown.map(|used| (used.column(), median(&used.per_trial(cell, work)))).collect();
+    Usage { amounts, incomplete: is_incomplete(cell, work) }
 }
 
-/// The phases of a trial of that name, or all.
-fn parts<'a>(trial: &'a Trial, name: Option<&'a str>) -> impl Iterator<Item = &'a PhaseResult> {
-    trial.phases.iter().filter(move |part| name.is_none_or(|name| part.phase == name))
-}
-
-fn is_incomplete(cell: &Cell, phase: Option<&str>) -> bool {
-    let phases = || cell.trials.iter().flat_map(|trial| parts(trial, phase));
+fn is_incomplete(cell: &Cell, work: Work<'_>) -> bool {
+    let phases = || cell.trials.iter().flat_map(|trial| work.of(trial));
     let short = |part: &PhaseResult| counted(part).iter().any(|run| run.ops < part.ops);
-    let bad = phase.is_none() && !cell.status.has_figures();
+    let bad = !work.is_of_phase() && !cell.status.has_figures();
     bad || phases().any(|part| !part.status.has_figures() || short(part))
 }
 
 /// Over the phases with counted runs, the sum of the mean per run.
-fn sum(trial: &Trial, phase: Option<&str>, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
+fn sum(trial: &Trial, work: Work<'_>, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
     let mut total = None;
     // A closed loop for a time uses that time, whatever the engine.
-    for part in parts(trial, phase).filter(|part| part.ops > 0) {
+    for part in work.of(trial).filter(|part| part.ops > 0) {
         let runs = counted(part);
         if runs.is_empty() {
             continue;
         }
         let values: Option<Vec<u64>> = runs.iter().map(|run| value(run)).collect();
         let mean = values?.iter().map(|bytes| *bytes as f64).sum::<f64>() / runs.len() as f64;
-        *total.get_or_insert(0.0) += mean;
+        *total.get_or_insert(0.0) += mean * work.share(part, &runs);
     }
     total
 }
 
-fn peak(trial: &Trial, phase: Option<&str>) -> Option<f64> {
-    let runs = parts(trial, phase).flat_map(counted);
+fn peak(trial: &Trial, work: Work<'_>) -> Option<f64> {
+    let runs = work.of(trial).flat_map(counted);
     let peaks: Option<Vec<u64>> =
         runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes)).collect();
     peaks?.into_iter().max().map(|bytes| bytes as f64)
 }
 
 /// By the time of the runs that have one: a short run has no samples.
-fn mean_memory(trial: &Trial, phase: Option<&str>) -> Option<f64> {
-    let runs = parts(trial, phase).flat_map(counted);
+fn mean_memory(trial: &Trial, work: Work<'_>) -> Option<f64> {
+    let runs = work.of(trial).flat_map(counted);
     let known: Vec<(f64, f64)> = runs
         .filter_map(|run| {
             let bytes = above_baseline(trial, run, run.engine.mean_bytes)?;

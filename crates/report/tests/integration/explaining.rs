@@ -28,6 +28,10 @@ fn a_table_has_calls_and_faults_of_an_operation_and_only_where_they_were_asked_f
     // Three calls: two to write, one to flush; nobody read, so there is no such column.
     assert_eq!(line("read sqlite")[..3], ["3.00", "2.00", "1.00"]);
     assert_eq!(line("read postgres client")[..3], ["3.00", "2.00", "1.00"]);
+    // Two of three are writes, by name.
+    let named = shown.split("which system calls, above 5 %").nth(1).unwrap();
+    let named = named.lines().find(|line| line.starts_with("read sqlite")).unwrap();
+    assert!(named.contains("67 %") && named.contains("33 %"), "{named}");
     let second = shown.split("what an operation cost: faults").nth(1).unwrap();
     let faults = second.lines().find(|line| line.starts_with("read sqlite")).unwrap();
     assert_eq!(faults.split_whitespace().nth(2), Some("0.500"), "{faults}");

@@ -79,7 +79,11 @@ fn csv_has_a_line_for_every_run_and_for_all_that_has_none() {
     let column = |name: &str| header.iter().position(|other| other == name).unwrap();
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
 
-    let trials = || file.cells.iter().flat_map(|cell| &cell.trials);
+    let of_cell = |cell| -> Vec<_> {
+        let cell: &embermark_model::result::Cell = cell;
+        cell.trials.iter().chain(&cell.lost_trials).collect()
+    };
+    let trials = || file.cells.iter().flat_map(of_cell);
     let runs = || trials().flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs);
     let empty_cells = file.cells.iter().filter(|cell| cell.trials.is_empty()).count();
     let empty_trials = trials().filter(|trial| trial.phases.is_empty()).count();

@@ -122,7 +122,8 @@ fn the_runs_of_all_are_those_of_each_under_one_header() {
     assert_eq!(reader.num_row_groups(), 1, "those of several results in a group");
     let runs = |path: &Path| {
         let file = load(path).unwrap();
-        let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+        let cells = file.cells.iter();
+        let trials = cells.flat_map(|cell| cell.trials.iter().chain(&cell.lost_trials));
         trials.flat_map(|trial| &trial.phases).map(|phase| phase.runs.len()).sum::<usize>()
     };
     let expected: usize = all.iter().map(|one| runs(&one.path)).sum();

@@ -27,8 +27,10 @@ fn a_result_of_schema_1_still_loads_with_every_status_in_it() {
         .cells
         .iter()
         .flat_map(|cell| {
-            let trials = cell.trials.iter();
-            [cell.status].into_iter().chain(trials.flat_map(|t| t.phases.iter().map(|p| p.status)))
+            let trials = cell.trials.iter().chain(&cell.lost_trials);
+            [cell.status]
+                .into_iter()
+                .chain(trials.flat_map(|t| t.phases.iter().map(|p| p.status).chain([t.status])))
         })
         .collect();
     assert_eq!(statuses.len(), 7, "{statuses:?}");
@@ -79,8 +81,8 @@ fn what_is_not_json_or_not_a_result_is_told_apart() {
 
 #[test]
 fn a_newer_schema_says_upgrade_even_when_the_rest_has_changed() {
-    let error = load_text("{\"schema\": 4, \"everything\": \"else\"}").unwrap_err();
-    assert!(matches!(error, ReportError::TooNew(_, 4)));
+    let error = load_text("{\"schema\": 5, \"everything\": \"else\"}").unwrap_err();
+    assert!(matches!(error, ReportError::TooNew(_, 5)));
     assert!(error.to_string().contains("upgrade embermark"), "{error}");
 }
 

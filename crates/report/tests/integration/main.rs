@@ -23,6 +23,7 @@ mod mutated;
 mod older;
 mod overview;
 mod parquet;
+mod recomputed;
 mod reproduction;
 mod sharing;
 mod table;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use embermark_model::Status;
 use embermark_model::result::{ResultFile, SCHEMA};
 use embermark_report::compare::{compare, differences};
 use embermark_report::{Format, Options, advise, load, render};
@@ -121,4 +122,27 @@ fn an_older_file_is_compared_with_one_of_this_schema_and_advises() {
         assert!(redb.effective_durability.is_some() && redb.facts.data_model == "key-value");
         assert!(!redb.ratios.is_empty(), "{name}: {redb:?}");
     }
+}
+
+#[test]
+fn a_cell_that_was_never_begun_is_not_run_and_a_lost_trial_is_apart_in_an_older_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut old: Value = serde_json::from_str(&text(CLIENTS)).unwrap();
+    let cell = &mut old["cells"][0];
+    (cell["status"], cell["trials"]) = ("failed".into(), Value::Array(Vec::new()));
+    let cell = &mut old["cells"][1];
+    let mut lost = cell["trials"][0].clone();
+    (lost["index"], lost["status"]) = (1.into(), "failed".into());
+    cell["status"] = "failed".into();
+    cell["trials"].as_array_mut().unwrap().push(lost);
+    let path = folder.path().join("result.json");
+    std::fs::write(&path, old.to_string()).unwrap();
+    let file = load(&path).unwrap();
+    assert_eq!(file.cells[0].status, Status::NotRun);
+    let cell = &file.cells[1];
+    assert_eq!((cell.status, cell.trials.len(), cell.lost_trials.len()), (Status::Ok, 1, 1));
+    let csv = render(&file, Format::Csv, &Options::default()).unwrap();
+    let lost = csv.lines().next().unwrap().split(',').position(|name| name == "lost").unwrap();
+    let of_lost = csv.lines().filter(|line| line.split(',').nth(lost) == Some("true")).count();
+    assert!(of_lost > 0, "{csv}");
 }

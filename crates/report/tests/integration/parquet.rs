@@ -26,7 +26,7 @@ fn field(row: &Row, name: &str) -> Field {
 }
 
 fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
-    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    let trials = file.cells.iter().flat_map(|cell| cell.trials.iter().chain(&cell.lost_trials));
     trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
 }
 

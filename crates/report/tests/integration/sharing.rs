@@ -93,7 +93,8 @@ fn csv_has_clients_rates_and_percentiles_of_each_run() {
     let at = |name: &str| header.iter().position(|known| known == name).unwrap();
     let mut reads = 0;
     for line in reader.records().map(|line| line.unwrap()) {
-        if &line[at("phase")] != "read" || line[at("elapsed_ns")].is_empty() {
+        let lost = &line[at("lost")] == "true";
+        if &line[at("phase")] != "read" || line[at("elapsed_ns")].is_empty() || lost {
             continue;
         }
         reads += 1;

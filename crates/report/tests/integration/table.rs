@@ -205,7 +205,7 @@ fn a_heading_says_what_ran_and_not_what_was_asked_for() {
     let headings: Vec<&str> = shown.lines().filter(|line| line.contains("synthetic")).collect();
     assert_eq!(headings.len(), 2);
     assert!(headings[0].contains("· 1 to 3 runs (1 warm-up) x 2 trials ·"), "{shown}");
-    assert!(headings[1].contains("· 3 runs (1 warm-up) x 2 trials ·"), "{shown}");
+    assert!(headings[1].contains("· 3 runs (1 warm-up) x 1 to 2 trials ·"), "{shown}");
     assert!(!shown.contains("published"), "{shown}");
 }
 

@@ -43,6 +43,7 @@ fn result(runs: &[(f64, f64)]) -> ResultFile {
         reference: false,
         unpublishable: false,
         trials: vec![Trial { phases: vec![phase], ..Trial::default() }],
+        lost_trials: Vec::new(),
         counting: None,
         explaining: None,
     };

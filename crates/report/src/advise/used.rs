@@ -1,0 +1,165 @@
+//! Resources as lines of criteria: what engines used for the phases that all of them did.
+
+use embermark_model::result::{Cell, ResultFile, Trial};
+
+use super::criteria::{self, Work as Of};
+use super::ratios::{Line, PAGE};
+use super::wear;
+use crate::flash;
+use crate::statistics::FEWEST_TRIALS;
+use crate::summary::{Group, Resource, Shortfall, Work, memory_floor};
+use crate::text;
+
+/// Memory above the harness's floor is not told apart below this: resident memory of the same work
+/// differs by as much from trial to trial.
+const LEAST_MEMORY: f64 = 262_144.0;
+
+/// What is compared.
+#[derive(Clone, Copy)]
+pub(super) enum Used {
+    /// A resource as it was measured or counted.
+    Resource(Resource),
+    /// Bytes that reached a disk or, where a card was modelled for every engine, that it programmed.
+    Wear,
+}
+
+/// Phases of one variant whose amounts are taken together.
+struct Part<'a> {
+    variant: &'a str,
+    phases: Vec<&'a str>,
+}
+
+/// A line for each workload: what the phases of its main variant used, those that every engine did.
+/// Of the work of `ingest` one for each of its phases.
+pub(super) fn lines<'a>(
+    file: &'a ResultFile,
+    groups: &[&Group<'a>],
+    used: Used,
+    work: Of,
+) -> Vec<Line<'a>> {
+    let of_group = |group: &&Group<'a>| {
+        let parts = match work {
+            Of::Main => vec![main(group)],
+            Of::Ingest => ingest(file, group),
+        };
+        parts.into_iter().filter_map(|part| line(file, group, used, &part)).collect::<Vec<_>>()
+    };
+    groups.iter().flat_map(of_group).collect()
+}
+
+fn main<'a>(group: &Group<'a>) -> Part<'a> {
+    let own = group.rows.iter().filter(|row| row.variant.is_none());
+    Part { variant: group.variant, phases: own.filter_map(|row| row.phase).collect() }
+}
+
+fn ingest<'a>(file: &ResultFile, group: &Group<'a>) -> Vec<Part<'a>> {
+    let of = |variant, phase: &'a str| {
+        let own = file.plan.criterion_of(group.workload, phase) == Some("ingest");
+        let counts = own || criteria::is_ingest(group.workload, variant, phase);
+        counts.then(|| Part { variant, phases: vec![phase] })
+    };
+    let rows = group.rows.iter();
+    rows.filter_map(|row| of(row.variant.unwrap_or(group.variant), row.phase?)).collect()
+}
+
+fn line<'a>(
+    file: &'a ResultFile,
+    group: &Group<'a>,
+    used: Used,
+    part: &Part<'a>,
+) -> Option<Line<'a>> {
+    let resource = match used {
+        Used::Resource(resource) => resource,
+        Used::Wear => Resource::Written,
+    };
+    let modelled = matches!(used, Used::Wear) && wear::is_modelled(file, group);
+    let competing = group.engines.iter().filter(|engine| engine.ranked(group.durability));
+    let cells: Vec<(&str, &Cell)> = competing
+        .filter_map(|engine| Some((engine.id, group.cell(file, part.variant, engine.id)?)))
+        .collect();
+    // Of an engine that did nothing of it nothing is asked.
+    let did = |cell: &Cell| match is_of_cell(resource) {
+        true => part.phases.clone(),
+        false => done(cell, &part.phases, resource),
+    };
+    let able: Vec<(&str, &Cell, Vec<&str>)> = cells
+        .iter()
+        .filter(|(_, cell)| {
+            took_part(cell) && !(resource == Resource::Disk && is_partly_loaded(cell))
+        })
+        .map(|(engine, cell)| (*engine, *cell, did(cell)))
+        .filter(|(.., phases)| !phases.is_empty())
+        .collect();
+    let common = |phase: &&&str| able.iter().all(|(.., own)| own.contains(phase));
+    let common: Vec<&str> = part.phases.iter().filter(common).copied().collect();
+    let amounts = |cell: &Cell| match modelled {
+        true => flash::programmed(file, cell, &common).into_iter().collect(),
+        false if is_of_cell(resource) => resource.per_trial(cell, Work::All),
+        false => resource.per_trial(cell, Work::Whole(&common)),
+    };
+    // What is counted has no error: its interval is the ratio itself.
+    let times = if resource.is_counted() { FEWEST_TRIALS } else { 1 };
+    let sizes = matches!(resource, Resource::Written | Resource::Disk);
+    let least = match resource {
+        Resource::Peak => LEAST_MEMORY,
+        _ if sizes => PAGE,
+        _ => 0.0,
+    };
+    let values = able.iter().map(|(engine, cell, _)| {
+        // Of memory what is the harness's is taken off, where it was measured.
+        let peak = resource == Resource::Peak;
+        let floor = peak.then(|| memory_floor(file, cell, &common)).flatten().unwrap_or(0.0);
+        let amounts = amounts(cell).repeat(times);
+        (*engine, amounts.into_iter().map(|amount| (amount - floor).max(least)).collect())
+    });
+    let place = format!("{} {}", text::plain(group.workload), group.extent());
+    let lacking = cells.iter().map(|(engine, cell)| {
+        let why = match Shortfall::of(cell, None) {
+            Some(shortfall) => shortfall.beside(None),
+            None if !took_part(cell) => cell.status.to_string(),
+            None if resource == Resource::Disk && is_partly_loaded(cell) => {
+                "its load was stopped".to_owned()
+            }
+            None => "not measured".to_owned(),
+        };
+        (*engine, format!("{place} {}: {why}", text::plain(part.variant)))
+    });
+    Line::of(group, values.collect(), lacking.collect())
+}
+
+/// Whether a cell did its work, if without a phase that its engine cannot do.
+fn took_part(cell: &Cell) -> bool {
+    let ended = cell.status.has_figures() || cell.status.is_of_phase_alone();
+    ended && Shortfall::of(cell, None).is_none()
+}
+
+/// Whether a resource is of a whole cell, whatever its phases did.
+const fn is_of_cell(resource: Resource) -> bool {
+    matches!(resource, Resource::Disk | Resource::Opening)
+}
+
+/// The phases that a cell did in every trial, or in the one that counts.
+fn done<'a>(cell: &Cell, phases: &[&'a str], resource: Resource) -> Vec<&'a str> {
+    let counting = cell.counting.as_deref().filter(|_| resource.is_counted());
+    let trials: Vec<&Trial> = match resource.is_counted() {
+        true => counting.into_iter().collect(),
+        false => cell.trials.iter().collect(),
+    };
+    let did = |trial: &&Trial, name: &str| {
+        let part = trial.phases.iter().find(|part| part.phase == name);
+        part.is_some_and(|part| {
+            let any = part.runs.iter().any(|run| !run.discarded);
+            part.status.has_figures() && any
+        })
+    };
+    let every = |name: &&&str| !trials.is_empty() && trials.iter().all(|trial| did(trial, name));
+    phases.iter().filter(every).copied().collect()
+}
+
+/// Whether the database whose size was taken lacks rows, as its load was stopped.
+fn is_partly_loaded(cell: &Cell) -> bool {
+    let parts = cell.counting.iter().flat_map(|trial| &trial.phases);
+    parts
+        .into_iter()
+        .any(|part| part.runs.iter().any(|run| run.loaded.is_some() && run.ops < part.ops))
+}
