@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use embermark_model::foreign::{clipped, plain};
+use embermark_model::foreign::{clipped, plain, screen};
 
 /// Most characters of what is said of a mistake, which quotes the file.
 const LONGEST: usize = 2_000;
@@ -59,7 +59,7 @@ impl Mistakes {
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.rendered(&Renderer::plain()))
+        f.write_str(&screen(&self.rendered(&Renderer::plain()), false))
     }
 }
 

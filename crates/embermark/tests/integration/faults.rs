@@ -141,7 +141,7 @@ fn a_full_disk_is_named_and_nothing_is_left_running() {
     let place = Place::new();
     let Some(mounted) = Mounted::new(place.path("small"), "size=6m") else { return };
     let base = ["run", "sensors", "--trials", "1", "--runs", "2", "--variant", "single"];
-    // Enough for the rows of the one, not for its database; not enough for the rows of the other.
+    // Enough for the rows of the one, not for its database; not enough for the rows of the other, which is refused before.
     let cell =
         [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]]
             .concat();
@@ -154,6 +154,6 @@ fn a_full_disk_is_named_and_nothing_is_left_running() {
 
     let in_cell = in_cell.with(1);
     assert!(in_cell.stdout.contains("full"), "{}", in_cell.stdout);
-    staging.with(1).saying(&["no space left", "small/stage"]);
+    staging.with(2).saying(&["are free at", "small/stage", "take a smaller --scale"]);
     assert_eq!(left, Vec::<String>::new());
 }

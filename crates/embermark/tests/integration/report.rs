@@ -1,6 +1,7 @@
 //! `embermark report` and the page that `embermark run` leaves.
 
 use crate::common::Place;
+use embermark_model::result::SCHEMA;
 use embermark_report::html;
 use embermark_skips::skipped;
 
@@ -98,11 +99,10 @@ fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page() {
     place.write("cut.json", &good[..good.len() / 2]);
     place.write(
         "newer.json",
-        good.replacen("\"schema\": 3", "\"schema\": 99", 1).replacen(
-            "\"schema\":3",
-            "\"schema\":99",
-            1,
-        ),
+        [": ", ":"].iter().fold(good.clone(), |text, colon| {
+            let schema = |number: u32| format!("\"schema\"{colon}{number}");
+            text.replacen(&schema(SCHEMA), &schema(99), 1)
+        }),
     );
     place.write("other.json", "{\"name\": \"something else\"}");
     place.write("text.json", "no JSON at all");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::family::signal;
 use crate::common::{self, Place, left_in, wait_for};
 use embermark_model::Status;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::{LONG, SEED};
 use nix::sys::signal::Signal;
 use rand::RngExt;
@@ -179,11 +179,16 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
     }
     let result = place.result("out");
     let key = |result: &ResultFile| -> Vec<_> {
-        let cells = result.cells.iter();
-        cells.flat_map(|c| c.trials.iter().map(|t| (c.id.clone(), t.index, t.order))).collect()
+        let of = |cell: &Cell| -> Vec<_> {
+            let trials = cell.trials.iter().chain(&cell.lost_trials);
+            trials.map(|trial| (trial.order, cell.id.clone(), trial.index)).collect()
+        };
+        let mut keys: Vec<_> = result.cells.iter().flat_map(of).collect();
+        keys.sort_by_key(|(order, ..)| *order);
+        keys
     };
     assert_eq!(key(&result), key(&undisturbed));
-    let all = result.cells.iter().flat_map(|cell| &cell.trials);
+    let all = result.cells.iter().flat_map(|cell| cell.trials.iter().chain(&cell.lost_trials));
     let failed: Vec<_> = all.filter(|trial| trial.status != Status::Ok).collect();
     assert!(killed > 0 && failed.len() <= killed, "{killed} killed, {} failed", failed.len());
     for trial in failed {

@@ -52,6 +52,7 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);
   if (figure.stop) rows.push(["stopped at the longest run time after", `${count(figure.stop.done)} of ${count(figure.stop.of)}`]);
   if (entry.tainted) rows.push(["not ranked", "this phase ended well, its cell did not"]);
+  if (entry.lost) rows.push(["trials lost", `${entry.lost}: the figure is of the others`]);
   if (entry.surprise) rows.push(["surprise", entry.surprise]);
   if (entry.shortfall) rows.push(["not ranked", entry.shortfall]);
   return [h("h3", {}, "Time"), list(rows)];

@@ -102,7 +102,7 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
     return h("button", { ...properties, class: `box ${tone} s-${entry.status ?? "absent"}`, "aria-label": label }, word(entry.status));
   }
   const shown = duration(time) + marks(entry);
-  const state = [entry.status === "capped" ? "capped" : "", entry.client_side ? "by client code" : "", entry.surprise ? `surprise: ${entry.surprise}` : ""].filter(Boolean);
+  const state = [entry.status === "capped" ? "capped" : "", entry.client_side ? "by client code" : "", entry.lost ? `${entry.lost} of its trials lost` : "", entry.surprise ? `surprise: ${entry.surprise}` : ""].filter(Boolean);
   if (box.ratio === null) {
     // A cell that failed later on keeps the times it had, and says how it ended.
     const ended = entry.tainted ? word(cell.status) : "";
