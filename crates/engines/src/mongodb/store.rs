@@ -378,7 +378,8 @@ fn indexes(command: &mut Writer, def: &CollectionDef) {
                         key.int32(command::path(def, field, &mut String::new()), 1);
                     }
                 });
-                one.text("name", &fields.join("_"));
+                // Names of fields joined may be those of other fields.
+                one.text("name", &format!("index_{i}"));
             });
         }
     });
