@@ -82,11 +82,10 @@ fn line<'a>(
         true => part.phases.clone(),
         false => done(cell, &part.phases, resource),
     };
+    let lacks_rows = |cell: &Cell| resource == Resource::Disk && is_partly_loaded(cell);
     let able: Vec<(&str, &Cell, Vec<&str>)> = cells
         .iter()
-        .filter(|(_, cell)| {
-            took_part(cell) && !(resource == Resource::Disk && is_partly_loaded(cell))
-        })
+        .filter(|(_, cell)| took_part(cell) && !lacks_rows(cell))
         .map(|(engine, cell)| (*engine, *cell, did(cell)))
         .filter(|(.., phases)| !phases.is_empty())
         .collect();
@@ -117,9 +116,7 @@ fn line<'a>(
         let why = match Shortfall::of(cell, None) {
             Some(shortfall) => shortfall.beside(None),
             None if !took_part(cell) => cell.status.to_string(),
-            None if resource == Resource::Disk && is_partly_loaded(cell) => {
-                "its load was stopped".to_owned()
-            }
+            None if lacks_rows(cell) => "its load was stopped".to_owned(),
             None => "not measured".to_owned(),
         };
         (*engine, format!("{place} {}: {why}", text::plain(part.variant)))
@@ -158,8 +155,6 @@ fn done<'a>(cell: &Cell, phases: &[&'a str], resource: Resource) -> Vec<&'a str>
 
 /// Whether the database whose size was taken lacks rows, as its load was stopped.
 fn is_partly_loaded(cell: &Cell) -> bool {
-    let parts = cell.counting.iter().flat_map(|trial| &trial.phases);
-    parts
-        .into_iter()
-        .any(|part| part.runs.iter().any(|run| run.loaded.is_some() && run.ops < part.ops))
+    let mut parts = cell.counting.iter().flat_map(|trial| &trial.phases);
+    parts.any(|part| part.runs.iter().any(|run| run.loaded.is_some() && run.ops < part.ops))
 }

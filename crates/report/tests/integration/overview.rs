@@ -50,14 +50,19 @@ fn no_line_is_wider_than_the_terminal_and_all_fits_on_a_screen() {
     }
 }
 
-#[test]
-fn colour_changes_nothing_but_colour() {
-    let (plain, coloured) = (screen(80, false), screen(80, true));
+/// Asserts that a text has colours, and without them is the plain one.
+pub fn differ_in_colour_alone(plain: &str, coloured: &str) {
     assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
     let squeezed = |shown: &str| shown.lines().map(text::plain).collect::<Vec<String>>();
     let (first, rest) = coloured.split_once("\x1b[").unwrap();
     let without = rest.split("\x1b[").map(|part| part.split_once('m').unwrap().1);
-    assert_eq!(squeezed(&(first.to_owned() + &without.collect::<String>())), squeezed(&plain));
+    assert_eq!(squeezed(&(first.to_owned() + &without.collect::<String>())), squeezed(plain));
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let (plain, coloured) = (screen(80, false), screen(80, true));
+    differ_in_colour_alone(&plain, &coloured);
 }
 
 #[test]
