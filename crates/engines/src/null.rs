@@ -11,10 +11,27 @@ use crate::{
 /// The engine.
 pub(crate) struct Null;
 
-/// Every key has this value, as long as a stored reading's.
-static VALUE: [u8; 33] = [0; 33];
+/// Every key has the same value: zeros, as many as the first value that was put had, before that as many as
+/// a stored reading has.
+struct Nothing {
+    value: Vec<u8>,
+    is_put: bool,
+}
 
-struct Nothing;
+impl Nothing {
+    fn new() -> Self {
+        Self { value: vec![0; 33], is_put: false }
+    }
+
+    /// Every value is as long as the first.
+    #[inline]
+    fn take(&mut self, value: &[u8]) {
+        if !self.is_put {
+            self.is_put = true;
+            self.value = vec![0; value.len()];
+        }
+    }
+}
 
 impl Engine for Null {
     fn info(&self) -> Info {
@@ -44,7 +61,7 @@ impl Engine for Null {
     }
 
     fn open(&self, _: &OpenOptions) -> Result<Opened> {
-        Ok(Opened::embedded(Nothing, env!("CARGO_PKG_VERSION"), []))
+        Ok(Opened::embedded(Nothing::new(), env!("CARGO_PKG_VERSION"), []))
     }
 }
 
@@ -66,7 +83,7 @@ impl Lifecycle for Nothing {
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        Ok(ClientOpener::new(|| Ok(Store::Kv(Box::new(Nothing)))))
+        Ok(ClientOpener::new(|| Ok(Store::Kv(Box::new(Nothing::new())))))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -80,6 +97,7 @@ impl KvStore for Nothing {
     }
 
     fn clear(&mut self, _: Table) -> Result<()> {
+        self.is_put = false;
         Ok(())
     }
 
@@ -89,7 +107,8 @@ impl KvStore for Nothing {
 
     fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let mut rows = 0;
-        while pairs.next().is_some() {
+        while let Some((_, value)) = pairs.next() {
+            self.take(value);
             rows += 1;
         }
         Ok(rows)
@@ -102,15 +121,16 @@ impl KvStore for Nothing {
 
 impl Operations for Nothing {
     fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(Some(&VALUE))
+        Ok(Some(&self.value))
     }
 
-    fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {
+    fn put(&mut self, _: Table, _: &[u8], value: &[u8]) -> Result<()> {
+        self.take(value);
         Ok(())
     }
 
     fn modify(&mut self, _: Table, _: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        change(&mut VALUE.clone());
+        change(&mut self.value);
         Ok(true)
     }
 

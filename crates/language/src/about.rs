@@ -2,7 +2,7 @@
 
 use embermark_model::table::{RowsFrom, Table};
 
-use crate::definition::{Commit, Keys, KeysOf, Pace, Removed, Set, Span, Work};
+use crate::definition::{Commit, Keys, KeysOf, Pace, Removed, Set, Snapshot, Span, Work};
 
 /// What a file is about.
 pub fn of_file(tables: &[Table]) -> String {
@@ -21,8 +21,9 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         Work::Insert { table, commit } => {
             format!("inserts every row of {}{}", name(table), committed(*commit))
         }
-        Work::Get { table, keys } => {
-            format!("reads {} rows of {} by key{}", keys.ops, name(table), drawn(keys))
+        Work::Get { table, keys, snapshot } => {
+            let (rows, of) = (keys.ops, name(table));
+            format!("reads {rows} rows of {of} by key{}{}", drawn(keys), within(*snapshot))
         }
         Work::Latest { table, by, .. } => {
             format!("finds the newest row of {} of each {}", name(table), column(table, by))
@@ -38,11 +39,19 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             let of =
                 of.as_ref().map_or_else(String::new, |of| format!(" of a {}", column(table, of)));
             format!(
-                "reads {rows}{of} of {}, {} times{}",
+                "reads {rows}{of} of {}, {} times{}{}",
                 name(table),
                 range.keys.ops,
-                drawn(&range.keys)
+                drawn(&range.keys),
+                within(range.snapshot),
             )
+        }
+        Work::Find { table, .. } => {
+            format!("finds the rows of {} that meet conditions", name(table))
+        }
+        Work::UpdateWhere { table, set, .. } => {
+            let set: Vec<&str> = set.iter().map(|(place, _)| column(table, place)).collect();
+            format!("sets {} of the rows of {} that meet conditions", set.join(", "), name(table))
         }
         Work::Group(group) => {
             let rows = if group.conditions.is_empty() { "all rows" } else { "the rows it filters" };
@@ -73,6 +82,9 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
                 committed(*commit)
             )
         }
+        Work::Delete { table, removed: Removed::Where(_) } => {
+            format!("deletes the rows of {} that meet conditions", name(table))
+        }
         Work::Delete { table, removed: Removed::Older { .. } } => {
             format!("deletes the old rows of {}", name(table))
         }
@@ -100,6 +112,14 @@ fn drawn(keys: &Keys) -> &'static str {
         KeysOf::Uniform => "",
         KeysOf::Zipfian { .. } => ", some far more often",
         KeysOf::Newest { .. } => ", mostly new ones",
+    }
+}
+
+/// What a snapshot covers, where that is not the usual.
+const fn within(snapshot: Snapshot) -> &'static str {
+    match snapshot {
+        Snapshot::Phase => "",
+        Snapshot::Each => ", each in a snapshot of its own",
     }
 }
 

@@ -52,6 +52,8 @@ pub enum Work {
         table: usize,
         /// Which keys.
         keys: Keys,
+        /// What a snapshot covers.
+        snapshot: Snapshot,
     },
     /// `latest`: the newest row of each value of a column. One operation is the whole question.
     Latest {
@@ -64,6 +66,24 @@ pub enum Work {
     },
     /// `range`: rows in the order of the key, or of time.
     Range(Range),
+    /// `find`: rows that meet conditions. One operation is the whole question.
+    Find {
+        /// The table.
+        table: usize,
+        /// Conditions, at least one, all of which a row meets.
+        conditions: Vec<Condition>,
+        /// The columns that are read, in the order of the table.
+        select: Vec<usize>,
+    },
+    /// `update` with `where`: columns of the rows that meet conditions, all at once. One operation.
+    UpdateWhere {
+        /// The table.
+        table: usize,
+        /// Conditions, at least one, all of which a row meets.
+        conditions: Vec<Condition>,
+        /// Columns with what they are set to.
+        set: Vec<(usize, OwnedValue)>,
+    },
     /// `group`: rows filtered, grouped and aggregated. One operation is the whole question.
     Group(Group),
     /// `update`: columns of rows by their keys.
@@ -149,6 +169,17 @@ pub enum Commit {
     Bulk,
 }
 
+/// What a snapshot covers of a phase that reads, where it runs alone. In a mix every read has its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Snapshot {
+    /// `"phase"`: all reads are in one, as in a program that answers many requests at once, and in the
+    /// engines' own benchmarks.
+    #[default]
+    Phase,
+    /// `"each"`: every read has one of its own, as in a program that answers one request.
+    Each,
+}
+
 /// Keys of rows, drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
@@ -187,6 +218,8 @@ pub struct Range {
     pub keys: Keys,
     /// How far.
     pub span: Span,
+    /// What a snapshot covers.
+    pub snapshot: Snapshot,
 }
 
 /// How far a range goes.
@@ -231,6 +264,8 @@ pub struct Group {
     pub by: Vec<Grouped>,
     /// What is computed of each group: at least one.
     pub compute: Vec<Compute>,
+    /// Conditions on what is computed, all of which a group meets.
+    pub having: Vec<Having>,
     /// In which order groups come; none: in any.
     pub order: Vec<OrderBy>,
     /// At most how many groups.
@@ -246,6 +281,18 @@ pub struct Condition {
     pub operator: Operator,
     /// With what.
     pub bound: Bound,
+}
+
+/// A condition on what is computed of a group. What is absent meets none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Having {
+    /// The place among [`Group::compute`].
+    pub compute: usize,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what: an integer of `count`, a float of `sum` and `avg`, a constant of the column's type of `min`
+    /// and `max`.
+    pub bound: OwnedValue,
 }
 
 /// A comparison.
@@ -281,8 +328,8 @@ pub enum Bound {
 pub enum Grouped {
     /// A column.
     Column(usize),
-    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`: the beginning of the bucket of a
-    /// time, in the column's unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday,
+    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`, `5m(time)`: the beginning of the bucket of
+    /// a time, in the column's unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday,
     /// the day that was.
     Bucket {
         /// The column of time.
@@ -346,6 +393,8 @@ pub enum Removed {
         /// What a commit covers. [`Commit::Bulk`] is refused.
         commit: Commit,
     },
+    /// `where = […]`: every row that meets these conditions, at least one. One operation.
+    Where(Vec<Condition>),
     /// `older = "7d"`: every row whose time is so long before the newest, or longer. One operation.
     Older {
         /// The column of time.

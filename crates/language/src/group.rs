@@ -1,9 +1,11 @@
 //! What a `group` filters, groups, computes and orders.
 
-use embermark_model::table::{ColumnType, TimeUnit};
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 
 use crate::constant;
-use crate::definition::{Aggregate, Bound, Compute, Condition, Group, Grouped, Operator, OrderBy};
+use crate::definition::{
+    Aggregate, Bound, Compute, Condition, Group, Grouped, Having, Operator, OrderBy,
+};
 use crate::node::Node;
 use crate::reading::Reading;
 use crate::time;
@@ -25,9 +27,9 @@ const AGGREGATES: [(&str, Aggregate); 5] = [
     ("max", Aggregate::Max),
 ];
 
-/// Buckets of time and their seconds.
-const BUCKETS: [(&str, i64); 4] =
-    [("minute", 60), ("hour", 3_600), ("day", 86_400), ("week", 604_800)];
+/// Buckets of time and their lengths. Others are named by their length: `5m(time)`.
+const BUCKETS: [(&str, &str); 4] =
+    [("minute", "1m"), ("hour", "1h"), ("day", "1d"), ("week", "1w")];
 
 /// Reads a `group`.
 pub fn read(phase: &Reading<'_>) -> Option<Group> {
@@ -45,6 +47,12 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         }
     });
     let limit = fields.maybe("limit", |node| node.count());
+    let having = match &compute {
+        Some(compute) => {
+            fields.or("having", Vec::new(), |node| node.each(|item| having(phase, compute, &item)))
+        }
+        None => None,
+    };
     let order = match (&by, &compute) {
         (Some(by), Some(compute)) => {
             let names: Vec<_> =
@@ -66,6 +74,7 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         conditions: conditions?,
         by: by?.into_iter().map(|(by, _)| by).collect(),
         compute: compute?.into_iter().map(|(compute, _)| compute).collect(),
+        having: having?,
         order: order?,
         limit: limit?,
     })
@@ -87,19 +96,47 @@ fn once<'a, T>(
     })
 }
 
-fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
+/// The parts of a condition: what is compared, how, and with what.
+fn parts<'a>(node: &Node<'a>) -> Option<[Node<'a>; 3]> {
     let parts = node.list()?;
-    let [column, operator, constant] = &parts[..] else {
-        return node.mistake(
+    let number = parts.len();
+    parts.try_into().ok().or_else(|| {
+        node.mistake(
             "a condition has three parts",
-            format!("this has {}", parts.len()),
+            format!("this has {number}"),
             "write [column, operator, constant], for example [\"temp\", \">\", 20]",
-        );
-    };
+        )
+    })
+}
+
+/// A condition on something computed.
+fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) -> Option<Having> {
+    let [name, operator, constant] = parts(node)?;
     let operator = operator.one_of("operator", &OPERATORS);
-    let column = phase.draft.place(column)?;
+    let text = name.text()?;
+    let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some(place) = computed.iter().position(|(_, name)| *name == plain) else {
+        let names = computed.iter().map(|(_, name)| &**name);
+        return name.log.unknown(name.at.clone(), "name in 'compute'", text, names);
+    };
+    let Compute { aggregate, column } = computed[place].0;
+    let bound = match (aggregate, column) {
+        (Aggregate::Count, _) => OwnedValue::Int(constant.integer()?),
+        (Aggregate::Min | Aggregate::Max, Some(column)) => {
+            constant::read(&constant, phase.draft.column(column)?.of)?
+        }
+        _ => OwnedValue::Float(constant.number()?),
+    };
+    Some(Having { compute: place, operator: operator?, bound })
+}
+
+/// A condition on a column.
+pub fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
+    let [column, operator, constant] = parts(node)?;
+    let operator = operator.one_of("operator", &OPERATORS);
+    let column = phase.draft.place(&column)?;
     let of = phase.draft.column(column)?.of;
-    let bound = bound(constant, of);
+    let bound = bound(&constant, of);
     Some(Condition { column, operator: operator?, bound: bound? })
 }
 
@@ -163,13 +200,18 @@ fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
         }
         return Some((Grouped::Column(place), text.to_owned()));
     };
-    let Some((_, seconds)) = BUCKETS.iter().find(|(bucket, _)| *bucket == name) else {
-        return node.log.unknown(node.at.clone(), "bucket of time", name, BUCKETS.map(|b| b.0));
+    let named = BUCKETS.iter().find(|(bucket, _)| *bucket == name);
+    let Some(length) = time::duration(named.map_or(name, |(_, length)| length)) else {
+        let valid = BUCKETS.iter().map(|(bucket, _)| *bucket).chain(["5m"]);
+        return node.log.unknown(node.at.clone(), "bucket of time", name, valid);
     };
     let place = phase.draft.place_of(node, column)?;
     match phase.draft.column(place)?.of {
         ColumnType::Timestamp(unit) => {
-            let units = seconds * unit.per_second();
+            let Some(units) = time::units(length, unit) else {
+                let what = format!("'{name}' is no whole number of {}", unit.name());
+                return node.mistake(what, "", "a bucket is a number of the column's unit");
+            };
             Some((Grouped::Bucket { column: place, units }, format!("{name}({column})")))
         }
         of => node.mistake(

@@ -27,9 +27,9 @@ mod time;
 
 pub use built_in::BUILT_IN;
 pub use definition::{
-    Aggregate, Bound, Commit, Compute, Condition, Definition, Group, Grouped, Keys, KeysOf, LASTS,
-    Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set, Span, Sql,
-    UNTIL_STEADY, Work,
+    Aggregate, Bound, Commit, Compute, Condition, Definition, Group, Grouped, Having, Keys, KeysOf,
+    LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set, Snapshot,
+    Span, Sql, UNTIL_STEADY, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

@@ -14,6 +14,7 @@ pub enum Verb {
     Get,
     Latest,
     Range,
+    Find,
     Group,
     Update,
     ReadModifyWrite,
@@ -23,11 +24,12 @@ pub enum Verb {
 }
 
 /// What `do` is given, and the keys beside it.
-const VERBS: [(&str, Verb); 8] = [
+const VERBS: [(&str, Verb); 9] = [
     ("insert", Verb::Insert),
     ("get", Verb::Get),
     ("latest", Verb::Latest),
     ("range", Verb::Range),
+    ("find", Verb::Find),
     ("group", Verb::Group),
     ("update", Verb::Update),
     ("read-modify-write", Verb::ReadModifyWrite),
@@ -61,12 +63,16 @@ impl Verb {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Insert => &["commit"],
-            Self::Get => &["ops", "keys", "absent"],
+            Self::Get => &["ops", "keys", "absent", "snapshot"],
             Self::Latest => &["by", "time"],
-            Self::Range => &["ops", "keys", "absent", "rows", "last", "span", "of", "time"],
-            Self::Group => &["where", "by", "compute", "order", "limit"],
-            Self::Update | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
-            Self::Delete => &["ops", "keys", "absent", "commit", "older", "time"],
+            Self::Range => {
+                &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"]
+            }
+            Self::Group => &["where", "by", "compute", "having", "order", "limit"],
+            Self::Find => &["where", "select"],
+            Self::Update => &["ops", "keys", "absent", "set", "commit", "where"],
+            Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
+            Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where"],
             // They read their own.
             Self::Sql | Self::Mix => &[],
         }
@@ -111,9 +117,14 @@ pub fn read(
             let commit = reading.commit(true)?;
             Some(Work::Insert { table, commit })
         }
-        Verb::Get => Some(Work::Get { table, keys: reading.keys()? }),
+        Verb::Get => {
+            let (keys, snapshot) = (reading.keys(), reading.snapshot());
+            Some(Work::Get { table, keys: keys?, snapshot: snapshot? })
+        }
         Verb::Latest => reading.latest(),
         Verb::Range => reading.range(),
+        Verb::Find => reading.find(),
+        Verb::Update if fields.get("where").is_some() => reading.update_where(),
         Verb::Group => group::read(&reading).map(Work::Group),
         Verb::Update => {
             let (keys, set, commit) = reading.set_by_keys()?;

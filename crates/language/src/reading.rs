@@ -3,9 +3,12 @@
 use embermark_model::table::ColumnType;
 
 use crate::constant;
-use crate::definition::{Commit, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Span, Work};
+use crate::definition::{
+    Commit, Condition, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Snapshot, Span, Work,
+};
+use crate::group;
 use crate::make;
-use crate::node::{Fields, Node};
+use crate::node::{Fields, Node, all};
 use crate::table::Draft;
 
 /// A phase of a table that is being read.
@@ -25,6 +28,13 @@ impl Reading<'_> {
         let of = self.fields.or("keys", KeysOf::Uniform, |node| keys_of(&node));
         let absent = self.fields.or("absent", 0.0, |node| node.share());
         Some(Keys { ops: ops?, of: of?, absent: absent? })
+    }
+
+    /// What a snapshot covers.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        let covers = [("phase", Snapshot::Phase), ("each", Snapshot::Each)];
+        self.fields
+            .or("snapshot", Snapshot::Phase, |node| node.one_of("extent of a snapshot", &covers))
     }
 
     /// What a commit covers; `bulk` where the fastest path may be taken.
@@ -116,7 +126,9 @@ impl Reading<'_> {
             ),
             _ => self.fields.mistake("several ends of a range", "one of rows, last and span"),
         };
-        Some(Work::Range(Range { table: self.table, keys: keys?, span: span? }))
+        let snapshot = self.snapshot();
+        let (keys, span, snapshot) = (keys?, span?, snapshot?);
+        Some(Work::Range(Range { table: self.table, keys, span, snapshot }))
     }
 
     fn units(&self, node: &Node<'_>) -> Option<(Option<usize>, usize, i64)> {
@@ -180,8 +192,69 @@ impl Reading<'_> {
         columns(&node).map(Set::Columns)
     }
 
+    /// Conditions, at least one.
+    fn conditions(&self) -> Option<Vec<Condition>> {
+        self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
+            let conditions = node.each(|item| group::condition(self, &item))?;
+            if conditions.is_empty() {
+                return node.mistake(
+                    "no condition",
+                    "",
+                    "write for example [[\"temp\", \">\", 20]]",
+                );
+            }
+            Some(conditions)
+        })
+    }
+
+    /// A `find`.
+    pub fn find(&self) -> Option<Work> {
+        let conditions = self.conditions();
+        let all = (0..self.draft.columns.len()).collect();
+        let select = self.fields.or("select", all, |node| {
+            let mut places = self.draft.places(&node)?;
+            if places.is_empty() {
+                return node.mistake("nothing to read", "", "name columns, or leave 'select' out");
+            }
+            places.sort_unstable();
+            places.dedup();
+            Some(places)
+        });
+        Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
+    }
+
+    /// An `update` of the rows that meet conditions.
+    pub fn update_where(&self) -> Option<Work> {
+        self.none_beside("where", &["ops", "keys", "absent", "commit"], "all that meet it at once");
+        let conditions = self.conditions();
+        let example = "set = { note = \"seen\" }";
+        let set = self.fields.need("set", example, |node| {
+            if !node.value.is_table() {
+                return node.mistake("no values to set", "", format!("write {example}"));
+            }
+            let entries = node.open()?;
+            let each = entries.entries().into_iter().map(|entry| {
+                let place = self.draft.place_of(&entry.node, entry.name)?;
+                let column = self.draft.column(place)?;
+                if self.is_fixed(place) {
+                    let what = format!("'{}' cannot be set", column.name);
+                    let label = "of the key, or the time";
+                    return entry.node.mistake(what, label, "a row keeps its key and its time");
+                }
+                Some((place, constant::read(&entry.node, column.of)?))
+            });
+            all(each)
+        });
+        Some(Work::UpdateWhere { table: self.table, conditions: conditions?, set: set? })
+    }
+
     /// What a `delete` removes.
     pub fn removed(&self) -> Option<Removed> {
+        if self.fields.get("where").is_some() {
+            let others = ["ops", "keys", "absent", "commit", "older", "time"];
+            self.none_beside("where", &others, "all that meet it at once");
+            return self.conditions().map(Removed::Where);
+        }
         let Some(older) = self.fields.get("older") else {
             let keys = self.keys();
             let commit = self.commit(false);

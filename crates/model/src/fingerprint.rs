@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, SubAssign};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::Reading;
 
 /// A count of rows and the wrapping sum of their fingerprints: equal sets of rows give equal
@@ -82,13 +84,21 @@ impl Fingerprint {
     #[inline]
     #[must_use]
     pub fn bytes(self, value: &[u8]) -> Self {
-        let mut mixed = self.int(value.len() as i64);
-        for chunk in value.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            mixed = mixed.int(i64::from_le_bytes(word));
-        }
-        mixed
+        self.int(xxh3_64(value).cast_signed())
+    }
+
+    /// Of a pair of bytes as a key-value store gives it back.
+    #[inline]
+    pub fn of_pair(key: &[u8], value: &[u8]) -> Self {
+        // Two words, one over the other, have all of a key of 8 to 16 bytes.
+        let key = match (key.first_chunk(), key.last_chunk()) {
+            (Some(first), Some(last)) if key.len() <= 16 => fold(
+                u64::from_le_bytes(*first) ^ 0x8ebc_6af0_9c88_c6e3,
+                u64::from_le_bytes(*last) ^ 0x5899_65cc_7537_4cc3 ^ key.len() as u64,
+            ),
+            _ => xxh3_64(key),
+        };
+        Self(fold(key ^ 0xa076_1d64_78bd_642f, xxh3_64(value) ^ 0xe703_7ed1_a0b4_28db))
     }
 }
 
@@ -161,6 +171,26 @@ mod tests {
         let [a, b, ..] = different;
         assert_eq!(sum([a, b]), sum([b, a]));
         assert_ne!(sum([a, a]), sum([a, b]));
+    }
+
+    #[test]
+    fn pairs_are_told_apart_by_every_byte_of_key_and_value() {
+        for length in [0, 1, 7, 8, 10, 15, 16, 17, 40] {
+            let bytes: Vec<u8> = (0..length).collect();
+            let (key, value) =
+                (Fingerprint::of_pair(&bytes, b"v"), Fingerprint::of_pair(b"k", &bytes));
+            assert_eq!(key, Fingerprint::of_pair(&bytes, b"v"));
+            for at in 0..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[at] ^= 1;
+                assert_ne!(Fingerprint::of_pair(&changed, b"v"), key, "{length}, {at}");
+                assert_ne!(Fingerprint::of_pair(b"k", &changed), value, "{length}, {at}");
+                let shorter = &bytes[..at];
+                assert_ne!(Fingerprint::of_pair(shorter, b"v"), key, "{length}, {at}");
+            }
+        }
+        assert_ne!(Fingerprint::of_pair(b"ab", b"c"), Fingerprint::of_pair(b"a", b"bc"));
+        assert_ne!(Fingerprint::of_pair(b"a", b"b"), Fingerprint::of_pair(b"b", b"a"));
     }
 
     #[test]

@@ -1,49 +1,171 @@
-//! The harness's own floor: the read phase, through bench and meter, on an engine that does
-//! nothing.
+//! What the harness itself takes: phases of the built-in `sensors` and of workload files, through bench and
+//! meter, on an engine that does nothing (`null`) and on real ones, and questions over all rows on one that keeps
+//! them in memory. The last lines say what an operation, or a row of a scan, took in the fastest run.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_engines::{OpenOptions, Reopener, registry};
+use embermark_language::parse;
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Scale};
-use embermark_workloads::{Bench, Spec, find};
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Bench, Spec, Workload, find};
+use tempfile::TempDir;
 
-const READS: u64 = 1_000_000;
+/// The rows of `sensors` (43 bytes as a pair), and its work.
+const SENSORS: &str = r#"
+name = "file"
+[table.readings]
+rows = "1M"
+key = ["sensor", "time"]
+[table.readings.columns]
+sensor = { type = "u16", make = "cycle", from = 1, distinct = 54 }
+time = { type = "timestamp", unit = "us", make = "sequence", step = "31s", repeat = 54 }
+temperature = { type = "f64?", make = "random", from = 15, to = 30, absent = 0.02 }
+humidity = { type = "f64?", make = "random", from = 20, to = 60 }
+light = { type = "f64?", make = "random", from = 0, to = 1_000 }
+voltage = { type = "f64?", make = "random", from = 2, to = 3 }
+[phase.load]
+do = "insert"
+commit = 10_000
+[phase.read]
+do = "get"
+ops = "100k"
+absent = "1%"
+[phase.means]
+do = "group"
+by = ["sensor"]
+compute = ["avg(temperature)"]
+[phase.days]
+do = "group"
+by = ["sensor", "day(time)"]
+compute = ["count", "min(temperature)", "max(temperature)"]
+[phase.warm]
+do = "group"
+where = [["temperature", ">", 25]]
+compute = ["count"]
+"#;
 
-fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
-    let dir = tempfile::tempdir()?;
-    let (workload, seed, rows) = (find("sensors")?, 42, dir.path().join("rows"));
-    workload.source(&DataSource::Synthetic, seed)?.stage(Scale::Rows(READS), &rows)?;
-    let prepared = workload.prepare(&Spec::of(rows, "single", seed))?;
+/// Rows of 1 kB.
+const WIDE: &str = r#"
+name = "wide"
+[table.blobs]
+rows = "100k"
+key = ["id"]
+[table.blobs.columns]
+id = { type = "u64", make = "sequence" }
+payload = { type = "bytes", make = "random", length = 1_000 }
+[phase.load]
+do = "insert"
+commit = 10_000
+[phase.read]
+do = "get"
+ops = "1M"
+"#;
+
+/// A workload on an engine, opened.
+struct Opened {
+    bench: Box<dyn Bench>,
+    rows: u64,
+    _dir: TempDir,
+}
+
+fn file(text: &str) -> &'static dyn Workload {
+    Defined::leak(parse("floor.toml", text, &[]).unwrap(), PathBuf::new(), 0.0)
+}
+
+fn open(workload: &dyn Workload, variant: &str, rows: u64, engine: &str) -> Opened {
+    let dir = tempfile::tempdir().unwrap();
+    let (seed, staged) = (42, dir.path().join("rows"));
+    let source = workload.source(&DataSource::Synthetic, seed).unwrap();
+    source.stage(Scale::Rows(rows), &staged).unwrap();
+    let prepared = workload.prepare(&Spec::of(staged, variant, seed)).unwrap();
+    let engine = registry::find(engine).unwrap();
     let options = OpenOptions::new(dir.path(), Durability::None, 1 << 20);
-    let null = registry::find("null")?;
-    Ok(prepared.open(null.open(&options)?.store, Reopener::of(null, options))?)
+    let store = engine.open(&options).unwrap().store;
+    let bench = prepared.open(store, Reopener::of(engine, options)).unwrap();
+    Opened { bench, rows, _dir: dir }
+}
+
+impl Opened {
+    /// Runs a phase again and again; what an operation, or with `scan` a row, took at best in ns.
+    fn measure(&mut self, criterion: &mut Criterion, name: &str, phase: &str, scan: bool) -> f64 {
+        let of = |p: &embermark_workloads::OpenedPhase| p.name == phase;
+        let place = self.bench.phases().iter().position(of).unwrap();
+        let mut meter = Meter::new(None);
+        let mut best = f64::INFINITY;
+        let mut group = criterion.benchmark_group(name);
+        group.sample_size(10).throughput(Throughput::Elements(1));
+        group.bench_function(phase, |bencher| {
+            bencher.iter_custom(|runs| {
+                let mut all = 0.0;
+                for _ in 0..runs {
+                    self.bench.ready(place).unwrap();
+                    std::hint::black_box(self.bench.run(place, &mut meter)).ok();
+                    let measured = meter.measured();
+                    let rows = if scan { self.rows } else { 1 };
+                    let one = measured.elapsed_ns as f64 / (measured.ops * rows) as f64;
+                    best = best.min(one);
+                    all += one;
+                }
+                Duration::from_nanos(all as u64)
+            });
+        });
+        group.finish();
+        best
+    }
 }
 
 fn floor(criterion: &mut Criterion) {
-    let mut bench = null_bench().unwrap_or_else(|error| panic!("{error}"));
-    let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap_or_default();
-    let mut meter = Meter::new(None);
-    let mut best = u64::MAX;
-    let mut group = criterion.benchmark_group("floor");
-    group.throughput(Throughput::Elements(READS));
-    group.bench_function("read a million keys of null", |bencher| {
-        bencher.iter_custom(|runs| {
-            let mut elapsed_ns = 0;
-            for _ in 0..runs {
-                bench.ready(read).unwrap_or_else(|error| panic!("{error}"));
-                std::hint::black_box(bench.run(read, &mut meter)).ok();
-                let run_ns = meter.measured().elapsed_ns;
-                elapsed_ns += run_ns;
-                best = best.min(run_ns);
-            }
-            Duration::from_nanos(elapsed_ns)
+    let (million, sensors) = (1_000_000, find("sensors").unwrap());
+    let mut lines = Vec::new();
+    let mut line = |what: &str, unit: &str, of: [Option<f64>; 3]| {
+        let [built_in, file, wide] =
+            of.map(|ns| ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.1}")));
+        lines.push(format!("{what:<28} {built_in:>9} {file:>9} {wide:>9}  ns/{unit}"));
+    };
+    {
+        let mut built_in = open(sensors, "single", million, "null");
+        let mut of_file = open(file(SENSORS), "as-written", million, "null");
+        let mut wide = open(file(WIDE), "as-written", million / 10, "null");
+        for (what, phase) in [("read on null", "read"), ("insert on null", "load")] {
+            let built_in = built_in.measure(criterion, "built-in", phase, false);
+            let of_file = of_file.measure(criterion, "file", phase, false);
+            let wide = wide.measure(criterion, "wide", phase, false);
+            line(what, "operation", [Some(built_in), Some(of_file), Some(wide)]);
+        }
+    }
+    for (what, engine) in [
+        ("read on lmdb", "lmdb"),
+        ("read on redb", "redb"),
+        ("read on sqlite", "sqlite"),
+        ("read on duckdb", "duckdb"),
+    ] {
+        let rows = if engine == "duckdb" { million / 1_000 } else { million / 10 };
+        let [built_in, of_file] = [(sensors, rows), (file(SENSORS), rows)].map(|(workload, rows)| {
+            let mut opened = open(workload, "bulk", rows, engine);
+            opened.measure(criterion, engine, "read", false)
         });
-    });
-    group.finish();
-    println!("fastest run: {:.2} ns a read", best as f64 / READS as f64);
+        line(what, "operation", [Some(built_in), Some(of_file), None]);
+    }
+    let mut built_in = open(sensors, "bulk", million, "memory");
+    let mut of_file = open(file(SENSORS), "bulk", million, "memory");
+    for (what, own, its) in [
+        ("mean of each sensor", Some("avg_sensor"), "means"),
+        ("extremes of each day", Some("daily_summary"), "days"),
+        ("count with a condition", None, "warm"),
+    ] {
+        let own = own.map(|phase| built_in.measure(criterion, "built-in", phase, true));
+        let its = of_file.measure(criterion, "file", its, true);
+        line(what, "row", [own, Some(its), None]);
+    }
+    println!("{:<28} {:>9} {:>9} {:>9}", "fastest run", "built-in", "file", "1 kB rows");
+    lines.iter().for_each(|line| println!("{line}"));
 }
 
 criterion_group!(benches, floor);

@@ -21,6 +21,8 @@ pub(crate) enum Strategy {
     Every(u64),
     /// By the engine's fastest path; changes as in [`Strategy::Single`].
     Bulk,
+    /// Nothing gets in: all is read in one snapshot.
+    Snapshot,
 }
 
 /// How many of `n` operations a transaction holds: all of them, or of 100,000 and more each 10,000,
@@ -35,7 +37,12 @@ pub(crate) struct Part<'a> {
     range: Range<u64>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// Operations of a run that are a part of it.
+    pub(crate) const fn of(meter: &'a mut Meter, range: Range<u64>) -> Self {
+        Self { meter, range }
+    }
+
     /// Does them as [`Meter::each`] does; how many were done before the cap.
     #[inline]
     pub(crate) fn each<E>(
@@ -61,6 +68,7 @@ impl Strategy {
         let (scope, size) = match self {
             Self::CommitEach => (Scope::PerOperation, n),
             Self::OneTransaction => (Scope::Batch, n),
+            Self::Snapshot => (Scope::Snapshot, n),
             Self::Every(rows) => (Scope::Batch, usize::try_from(rows).unwrap_or(n).max(1)),
             Self::Single | Self::Bulk => (Scope::Batch, batch(n)),
         };

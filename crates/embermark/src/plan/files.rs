@@ -79,8 +79,11 @@ const fn criterion(work: &Work) -> &'static str {
         Work::Insert { commit: Commit::Each, .. } => "ingest",
         Work::Insert { .. } => "load",
         Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
-        Work::Update { .. } | Work::ReadModifyWrite { .. } | Work::Delete { .. } => "update",
-        Work::Group(_) | Work::Sql(_) => "analytics",
+        Work::Update { .. }
+        | Work::UpdateWhere { .. }
+        | Work::ReadModifyWrite { .. }
+        | Work::Delete { .. } => "update",
+        Work::Find { .. } | Work::Group(_) | Work::Sql(_) => "analytics",
         Work::Mix(_) => "mixed",
     }
 }

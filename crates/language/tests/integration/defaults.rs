@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use embermark_language::{
-    Aggregate, Bound, Commit, Compute, Definition, Grouped, Keys, KeysOf, Mix, OrderBy, Pace, Part,
-    Range, Removed, Set, Span, Work, parse, time_column,
+    Aggregate, Bound, Commit, Compute, Definition, Grouped, Having, Keys, KeysOf, Mix, Operator,
+    OrderBy, Pace, Part, Range, Removed, Set, Snapshot, Span, Work, parse, time_column,
 };
 use embermark_model::table::{
     Column, ColumnType, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
@@ -160,7 +160,7 @@ fn keys_and_commits() {
             Work::Insert { table: 0, commit }
         );
     }
-    assert_eq!(work("do = \"get\""), Work::Get { table: 0, keys: KEYS });
+    assert_eq!(work("do = \"get\""), Work::Get { table: 0, keys: KEYS, snapshot: Snapshot::Phase });
     for (written, of) in [
         ("\"zipfian\"", KeysOf::Zipfian { skew: 0.99 }),
         ("\"newest\"", KeysOf::Newest { skew: 0.99 }),
@@ -169,7 +169,7 @@ fn keys_and_commits() {
     ] {
         let keys = Keys { ops: 10_000, of, absent: 0.02 };
         let phase = format!("do = \"get\"\nops = \"10k\"\nabsent = 0.02\nkeys = {written}");
-        assert_eq!(work(&phase), Work::Get { table: 0, keys });
+        assert_eq!(work(&phase), Work::Get { table: 0, keys, snapshot: Snapshot::Phase });
     }
 }
 
@@ -219,7 +219,7 @@ fn latest_and_ranges() {
         ("span = \"2w\"", Span::From { of: None, time: 1, units: 1_209_600_000 }),
         ("span = 7\ntime = \"station\"", Span::From { of: None, time: 0, units: 7 }),
     ] {
-        let range = Range { table: 0, keys: KEYS, span };
+        let range = Range { table: 0, keys: KEYS, span, snapshot: Snapshot::Phase };
         assert_eq!(work(&format!("do = \"range\"\n{written}")), Work::Range(range));
     }
 }
@@ -236,6 +236,7 @@ fn groups() {
          [\"time\", \"!=\", \"end\"], [\"time\", \">\", \"2024-01-01\"], [\"note\", \"=\", \"end\"], \
          [\"temp\", \"<=\", 20]]\n\
          by = [\"station\", \"hour( time )\"]\ncompute = [\"count\", \"max(time)\", \"count(note)\"]\n\
+         having = [[\"count\", \">=\", 10], [\"max(time)\", \"<\", \"2024-01-01\"]]\n\
          order = [\"-max(time)\", \"hour(time)\", \"station\"]\nlimit = 10",
     ) else {
         panic!("no group")
@@ -257,6 +258,15 @@ fn groups() {
     let by = |column, descending| OrderBy { column, descending };
     assert_eq!(group.order, [by(3, true), by(1, false), by(0, false)]);
     assert_eq!(group.limit, Some(10));
+    let having =
+        |compute, operator, bound| Having { compute, operator, bound: OwnedValue::Int(bound) };
+    assert_eq!(
+        group.having,
+        [having(0, Operator::AtLeast, 10), having(1, Operator::Less, 1_704_067_200_000)]
+    );
+    let five = work("do = \"group\"\nby = [\"5m(time)\", \"station\"]\norder = [\"5m(time)\"]");
+    let Work::Group(five) = five else { panic!("no group") };
+    assert_eq!(five.by[0], Grouped::Bucket { column: 1, units: 300_000 });
 }
 
 #[test]
@@ -340,7 +350,7 @@ fn the_table_with_the_most_phases_is_the_main_one() {
     assert_eq!(names, ["b", "a"]);
     let kind = &file.tables[1].columns[1].make.as_ref().unwrap().kind;
     assert_eq!(*kind, MakeKind::Reference { table: 0, skew: 0.0 });
-    assert_eq!(file.phases[0].work, Work::Get { table: 1, keys: KEYS });
+    assert_eq!(file.phases[0].work, Work::Get { table: 1, keys: KEYS, snapshot: Snapshot::Phase });
     let file = read(&format!("{tables}{}{}", phase("p", "b"), phase("q", "a")));
     assert_eq!(file.tables[0].name, "a");
 }

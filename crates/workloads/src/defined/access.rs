@@ -1,12 +1,11 @@
 //! Conditions on a table, and by which order of its rows a key-value store finds those that meet them.
 
-use std::cmp::Ordering;
-
 use embermark_data::table::compare;
-use embermark_language::{Operator, Range, Removed, Span, Work};
+use embermark_language::{Group, Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
+use super::aggregate::met_by;
 use super::cell::Cell;
 use super::codec::Codec;
 
@@ -25,7 +24,11 @@ pub(super) type Filters<'a> = SmallVec<[Filter<'a>; 4]>;
 pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
     let rows = cell.rows_of(phase);
     match cell.work(phase) {
-        Work::Group(group) => (group.conditions.iter())
+        Work::Group(Group { conditions, .. })
+        | Work::Find { conditions, .. }
+        | Work::UpdateWhere { conditions, .. }
+        | Work::Delete { removed: Removed::Where(conditions), .. } => conditions
+            .iter()
             .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
             .collect(),
         Work::Range(Range {
@@ -60,15 +63,7 @@ impl Filter<'_> {
         if *value == Value::Null {
             return false;
         }
-        let order = compare(value, &self.bound);
-        match self.operator {
-            Operator::Equal => order == Ordering::Equal,
-            Operator::NotEqual => order != Ordering::Equal,
-            Operator::Less => order == Ordering::Less,
-            Operator::AtMost => order != Ordering::Greater,
-            Operator::Greater => order == Ordering::Greater,
-            Operator::AtLeast => order != Ordering::Less,
-        }
+        met_by(self.operator, compare(value, &self.bound))
     }
 }
 

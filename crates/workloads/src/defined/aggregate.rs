@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use embermark_data::table::compare;
-use embermark_language::{Aggregate, Compute, Group, Grouped, OrderBy};
+use embermark_language::{Aggregate, Compute, Group, Grouped, Having, Operator, OrderBy};
 use embermark_model::answer;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
@@ -101,17 +101,43 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Sorts the rows of a result, cuts them off at the limit, and adds them.
+/// Adds the rows of a result that meet its conditions, sorted, and cut off at the limit.
 pub(super) fn in_order(
     mut rows: Vec<SmallVec<[answer::Value; 4]>>,
     group: &Group,
     to: &mut Vec<answer::Value>,
 ) {
+    rows.retain(|row| {
+        group.having.iter().all(|having| is_met(having, &row[group.by.len() + having.compute]))
+    });
     if !group.order.is_empty() {
         rows.sort_by(|a, b| order(&group.order, a, b));
     }
     let limit = group.limit.map_or(usize::MAX, |limit| limit as usize);
     to.extend(rows.into_iter().take(limit).flatten());
+}
+
+/// Whether something computed meets a condition. What is absent meets none.
+fn is_met(having: &Having, computed: &answer::Value) -> bool {
+    let order = match (computed, &having.bound) {
+        (answer::Value::Int(computed), OwnedValue::Int(bound)) => computed.cmp(bound),
+        (answer::Value::Float(computed), OwnedValue::Float(bound)) => computed.total_cmp(bound),
+        _ => return false,
+    };
+    met_by(having.operator, order)
+}
+
+/// Whether a comparison that came out so meets an operator.
+#[inline]
+pub(super) const fn met_by(operator: Operator, order: Ordering) -> bool {
+    match operator {
+        Operator::Equal => order.is_eq(),
+        Operator::NotEqual => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::AtMost => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        Operator::AtLeast => order.is_ge(),
+    }
 }
 
 fn order(by: &[OrderBy], a: &[answer::Value], b: &[answer::Value]) -> Ordering {

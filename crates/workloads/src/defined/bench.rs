@@ -13,6 +13,7 @@ use embermark_model::answer::Answer;
 use embermark_model::result::{Execution, SteadyState};
 use smallvec::SmallVec;
 
+use super::arena::Arena;
 use super::cell::{Cell, is_point, table_of};
 use super::crew::{Crew, Done, Duty};
 use super::mix;
@@ -51,6 +52,8 @@ pub(super) struct FileBench {
     done: Vec<Done>,
     /// What was measured of the parts of the last run of a mix.
     measured: Vec<Meter>,
+    /// What the phases that are ready need.
+    arena: Arc<Arena>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
     /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
@@ -62,7 +65,8 @@ pub(super) struct FileBench {
 }
 
 impl FileBench {
-    pub(super) fn new(prepared: PreparedCell, database: Box<dyn Database>) -> Self {
+    pub(super) fn new(mut prepared: PreparedCell, database: Box<dyn Database>) -> Self {
+        let arena = std::mem::take(&mut prepared.arena);
         let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
@@ -80,6 +84,7 @@ impl FileBench {
             phases: phases.collect(),
             oracle: Oracle::new(Arc::clone(&prepared.cell)),
             holds: vec![Holds::Else; prepared.cell.tables.len()],
+            arena: Arc::new(arena),
             prepared,
             database,
             maintained: false,
@@ -97,6 +102,19 @@ impl FileBench {
 
     fn cell(&self) -> &Cell {
         &self.prepared.cell
+    }
+
+    /// Lays out what the operations of these phases, which are done at the same time, need.
+    fn lay_out(&mut self, phases: &[usize], in_mix: bool) {
+        self.database.take(Arc::default());
+        let mut arena = Arc::try_unwrap(std::mem::take(&mut self.arena)).unwrap_or_default();
+        arena.clear();
+        for &phase in phases {
+            let operations = self.prepared.operations(phase, in_mix);
+            self.database.lay_out(phase, operations, &mut arena);
+        }
+        self.arena = Arc::new(arena);
+        self.database.take(Arc::clone(&self.arena));
     }
 }
 
@@ -137,6 +155,7 @@ impl Bench for FileBench {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
             _ => SmallVec::from_elem(phase, 1),
         };
+        self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
         for phase in phases {
             match self.database.ready(phase) {
                 Err(error) if error.is_unsupported() => {
@@ -149,7 +168,7 @@ impl Bench for FileBench {
         if self.duties.len() > 1 {
             let duties = std::mem::take(&mut self.duties);
             let cell = Arc::clone(&self.prepared.cell);
-            match Crew::begin(self.database.lifecycle(), &cell, duties) {
+            match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
                 Ok(crew) => self.crew = Some(crew),
                 Err(error) if error.is_unsupported() => self.refused = Some(error),
                 Err(error) => return Err(error),

@@ -1,20 +1,25 @@
 //! Everything that exists before the engine does: rows, and which of them each operation concerns.
 
 use std::collections::HashSet;
+use std::ops;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
-use embermark_language::{Bound, Condition, Definition, Removed, Span, Sql, Work};
+use embermark_language::{Bound, Condition, Definition, Range, Removed, Snapshot, Span, Sql, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
+use super::arena::Arena;
 use super::draws::{Drawn, Draws};
 use super::fresh::Fresh;
 use super::port::fingerprint;
 
 /// How many rows each value of a column has, for it to be worth a look-up of its own.
 const WORTH_A_LOOK_UP: usize = 20;
+
+/// Rows whose texts say how long those of a column are.
+const FIRST: usize = 1_000;
 
 /// The values of a key, or of some columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 8]>;
@@ -29,6 +34,8 @@ pub(super) struct Cell {
     pub draws: Vec<Draws>,
     /// What updates write.
     pub fresh: Fresh,
+    /// By phase, of an update of rows that meet conditions: the columns that it sets.
+    pub set_at_once: Vec<Vec<usize>>,
     /// The engine's id, for texts that are its own.
     pub engine: String,
 }
@@ -108,6 +115,30 @@ impl Rows {
         self.end(time).saturating_sub(units)
     }
 
+    /// Bytes of a row in a store, key and value, about: a text as long as the first ones are.
+    pub(super) fn bytes(&self) -> usize {
+        (0..self.table.columns.len()).map(|column| self.bytes_of(column) + 1).sum()
+    }
+
+    /// Bytes of a key as it is laid out, about.
+    pub(super) fn key_bytes(&self) -> usize {
+        self.table.key.iter().map(|column| self.bytes_of(*column).max(8)).sum()
+    }
+
+    fn bytes_of(&self, column: usize) -> usize {
+        if let Some(width) = self.of(column).width() {
+            return width as usize;
+        }
+        let of_text = |place| match self.staged.value(place, column) {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        let some = self.staged.rows().min(FIRST);
+        // Where its length lies, and a twentieth more than these say.
+        8 + (0..some).map(of_text).sum::<usize>() * 21 / 20 / some.max(1)
+    }
+
     /// Bytes of the longest text, or bytes, of a column among the first `rows` rows.
     pub(super) fn longest(&self, column: usize, rows: usize) -> usize {
         let length = |place| match self.staged.value(place, column) {
@@ -174,6 +205,22 @@ impl Cell {
         free
     }
 
+    /// Bytes of the longest text, or bytes, that an update of rows that meet conditions sets in a column.
+    pub(super) fn longest_set(&self, table: usize, column: usize) -> usize {
+        let works = self.definition.phases.iter().map(|phase| &phase.work);
+        let set = works.filter_map(|work| match work {
+            Work::UpdateWhere { table: of, set, .. } if *of == table => Some(set),
+            _ => None,
+        });
+        let of_column = set.flatten().filter(|(of, _)| *of == column);
+        let length = of_column.map(|(_, value)| match value.as_value() {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        });
+        length.max().unwrap_or_default()
+    }
+
     /// What a phase does.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work
@@ -235,6 +282,70 @@ impl Cell {
         }
     }
 
+    /// Whether the operations of a phase concern keys that are known before any is done: not the newest of
+    /// rows that others insert meanwhile.
+    pub(super) fn knows_keys(&self, phase: usize) -> bool {
+        matches!(
+            self.work(phase),
+            Work::Get { .. }
+                | Work::Update { .. }
+                | Work::ReadModifyWrite { .. }
+                | Work::Delete { removed: Removed::Keys { .. }, .. }
+                | Work::Range(Range { span: Span::Rows { .. }, .. })
+        ) && !self.draws[phase].from_newest()
+    }
+
+    /// Lays out the keys of operations of a phase, where they are known, as [`key_in`](Self::key_in) reads
+    /// them.
+    pub(super) fn lay_keys(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+        if !self.knows_keys(phase) {
+            return;
+        }
+        let rows = self.rows_of(phase);
+        let fixed = rows.table.key.iter().all(|column| rows.of(*column).width().is_some());
+        let width = fixed.then(|| 8 * rows.table.key.len());
+        arena.lay(phase, operations, width, |i, to| {
+            for value in self.key(phase, i) {
+                match value {
+                    Value::Int(value) => to.extend_from_slice(&value.to_le_bytes()),
+                    Value::Float(value) => to.extend_from_slice(&value.to_le_bytes()),
+                    Value::Text(text) => lay_text(text.as_bytes(), to),
+                    Value::Bytes(bytes) => lay_text(bytes, to),
+                    Value::Null => {}
+                }
+            }
+        });
+    }
+
+    /// The key of operation `i` of a phase, from where it was laid out if it was.
+    #[inline]
+    pub(super) fn key_in<'a>(&'a self, arena: &'a Arena, phase: usize, i: usize) -> Values<'a> {
+        let Some(keys) = arena.of(phase) else { return self.key(phase, i) };
+        let (rows, mut rest) = (self.rows_of(phase), keys.at(i));
+        let value = |column: &usize| {
+            let of = rows.of(*column);
+            let (word, after) = rest.split_at(if of.width().is_some() { 8 } else { 4 });
+            rest = after;
+            if let ColumnType::Text | ColumnType::Bytes = of {
+                let mut length = [0; 4];
+                length.copy_from_slice(word);
+                let (bytes, after) = rest.split_at(u32::from_le_bytes(length) as usize);
+                rest = after;
+                return match of {
+                    ColumnType::Bytes => Value::Bytes(bytes),
+                    _ => Value::Text(str::from_utf8(bytes).unwrap_or_default()),
+                };
+            }
+            let mut bits = [0; 8];
+            bits.copy_from_slice(word);
+            match of {
+                ColumnType::Float => Value::Float(f64::from_le_bytes(bits)),
+                _ => Value::Int(i64::from_le_bytes(bits)),
+            }
+        };
+        rows.table.key.iter().map(value).collect()
+    }
+
     /// How many rows operation `i` of a range by rows asks for.
     #[inline]
     pub(super) fn wanted(&self, phase: usize, i: usize) -> u64 {
@@ -271,9 +382,13 @@ impl Cell {
     /// What operation `i` of an update sets in a column of the row that it concerns.
     #[inline]
     pub(super) fn fresh(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
+        if let Work::UpdateWhere { set, .. } = self.work(phase) {
+            let value = set.iter().find(|(of, _)| *of == column);
+            return value.map_or(Value::Null, |(_, value)| value.as_value());
+        }
         let rows = self.rows_of(phase);
-        let place = self.place(phase, i);
-        self.fresh.value(phase, i, column, rows.of(column), rows.staged.value(place, column))
+        let before = || rows.staged.value(self.place(phase, i), column);
+        self.fresh.value(phase, i, column, rows.of(column), before)
     }
 
     /// The columns that operation `i` of an update sets.
@@ -283,9 +398,25 @@ impl Cell {
             Work::Update { set, .. } | Work::ReadModifyWrite { set, .. } => {
                 self.fresh.columns(phase, i, set)
             }
+            Work::UpdateWhere { .. } => &self.set_at_once[phase],
             _ => &[],
         }
     }
+}
+
+/// Lays out a text: its length and its bytes.
+fn lay_text(bytes: &[u8], to: &mut Vec<u8>) {
+    to.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    to.extend_from_slice(bytes);
+}
+
+/// By phase, of an update of rows that meet conditions: the columns that it sets.
+pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
+    let of = |work: &Work| match work {
+        Work::UpdateWhere { set, .. } => set.iter().map(|(column, _)| *column).collect(),
+        _ => Vec::new(),
+    };
+    definition.phases.iter().map(|phase| of(&phase.work)).collect()
 }
 
 /// The table of a phase that has one: every one but `sql` and a mix.
@@ -294,7 +425,9 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
         Work::Insert { table, .. }
         | Work::Get { table, .. }
         | Work::Latest { table, .. }
+        | Work::Find { table, .. }
         | Work::Update { table, .. }
+        | Work::UpdateWhere { table, .. }
         | Work::ReadModifyWrite { table, .. }
         | Work::Delete { table, .. } => Some(*table),
         Work::Range(range) => Some(range.table),
@@ -305,14 +438,31 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
 
 /// Where a phase's operations are whole questions, done again and again for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
-    matches!(work, Work::Latest { .. } | Work::Group(_) | Work::Sql(_))
+    matches!(work, Work::Latest { .. } | Work::Find { .. } | Work::Group(_) | Work::Sql(_))
 }
 
 /// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
 /// them.
 pub(super) const fn is_point(work: &Work) -> bool {
-    !is_question(work)
-        && !matches!(work, Work::Mix(_) | Work::Delete { removed: Removed::Older { .. }, .. })
+    !is_question(work) && !changes_at_once(work) && !matches!(work, Work::Mix(_))
+}
+
+/// Whether a phase changes all rows that meet its conditions, as one operation.
+pub(super) const fn changes_at_once(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where(_) | Removed::Older { .. }, .. }
+    )
+}
+
+/// Whether all that a phase reads is read in one snapshot, where it runs alone.
+pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Get { snapshot: Snapshot::Phase, .. }
+            | Work::Range(Range { snapshot: Snapshot::Phase, .. })
+    )
 }
 
 /// Whether a phase changes rows of its table.
@@ -321,6 +471,7 @@ pub(super) const fn changes_rows(work: &Work) -> bool {
         work,
         Work::Insert { .. }
             | Work::Update { .. }
+            | Work::UpdateWhere { .. }
             | Work::ReadModifyWrite { .. }
             | Work::Delete { .. }
     )

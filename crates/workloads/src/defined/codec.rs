@@ -7,6 +7,7 @@
 //! A value is, for each column that an index has, those bytes again at a fixed place; then a bit for each
 //! other column, whether it is there; the columns of fixed width; the length of each text; the texts.
 
+pub(super) mod field;
 pub(super) mod shown;
 
 use embermark_contract::kv::IndexDef;
@@ -30,6 +31,8 @@ pub(super) struct Codec {
     /// Where the texts begin.
     texts: usize,
     of: Vec<ColumnType>,
+    /// See [`key_length`](Self::key_length).
+    fixed_key: Option<usize>,
 }
 
 /// Where a column lies.
@@ -93,13 +96,39 @@ impl Codec {
         for (number, &column) in table.key.iter().enumerate() {
             places[column] = Place::Key(number);
         }
-        Self { places, key: table.key.clone(), indexed, indexes, bits, texts: at, of }
+        let key = table.key.clone();
+        let widths = key.iter().map(|c| (!is_text(of[*c])).then(|| width(of[*c])));
+        let fixed_key = widths.sum();
+        Self { places, key, indexed, indexes, bits, texts: at, of, fixed_key }
     }
 
     /// The length of every key, where it is the same.
-    pub(super) fn key_length(&self) -> Option<usize> {
-        let widths = self.key.iter().map(|c| (!is_text(self.of[*c])).then(|| width(self.of[*c])));
-        widths.sum()
+    pub(super) const fn key_length(&self) -> Option<usize> {
+        self.fixed_key
+    }
+
+    /// The length of every pair that is [laid out](Self::lay_pair), where it is the same.
+    pub(super) fn pair_length(&self) -> Option<usize> {
+        let fixed = self.places.iter().all(|place| !matches!(place, Place::Text { .. }));
+        self.key_length().filter(|_| fixed).map(|length| length + self.texts)
+    }
+
+    /// Lays out a pair as one string: the key, behind its length where keys differ in theirs, and the value.
+    pub(super) fn lay_pair(&self, key: &[u8], value: &[u8], to: &mut Vec<u8>) {
+        if self.fixed_key.is_none() {
+            to.extend_from_slice(&(key.len() as u32).to_le_bytes());
+        }
+        to.extend_from_slice(key);
+        to.extend_from_slice(value);
+    }
+
+    /// The key and the value of a pair that was laid out.
+    #[inline]
+    pub(super) fn laid_pair<'a>(&self, pair: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        match self.fixed_key {
+            Some(length_of_key) => pair.split_at(length_of_key),
+            None => pair[4..].split_at(length(pair, 0)),
+        }
     }
 
     /// Bytes of the longest index before the key that ends each of its entries.

@@ -11,10 +11,12 @@ use embermark_contract::{ClientOpener, EngineError, Lifecycle, Result, Scope};
 use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 
-use super::cell::{Cell, Inserted};
+use super::arena::Arena;
+use super::cell::{Cell, Inserted, is_read_in_one_snapshot};
 use super::family;
-use super::port::{Database, Found};
+use super::port::{Database, Found, Shared};
 use super::until_steady::Board;
+use crate::strategy::Part;
 
 /// What one client does.
 #[derive(Clone)]
@@ -106,6 +108,19 @@ impl Duty {
     ) -> std::result::Result<(), Stop> {
         let mut counts = vec![0_u64; self.parts.len()];
         let most = self.ops.unwrap_or(u64::MAX);
+        if let [DutyPart { phase, .. }] = self.parts[..]
+            && self.order.is_empty()
+            && self.rounds.is_none()
+            && is_read_in_one_snapshot(cell.work(phase))
+        {
+            let (Self { client, clients, .. }, mut part) = (self, Some(&mut meters[0]));
+            return Ok(database.within(phase, Scope::Snapshot, &mut |session| {
+                let Some(meter) = part.take() else { return Ok(()) };
+                let part = Part::of(meter, 0..most);
+                let part = Shared { part, client: *client, clients: *clients };
+                session.each(phase, part, &mut found[0]).map(drop)
+            })?);
+        }
         if let [DutyPart { phase, schedule: Some(_) }] = self.parts[..] {
             let round = self.rounds.as_ref().map_or(most, |(_, ops, _)| *ops);
             let mut from = 0;
@@ -172,7 +187,7 @@ impl Duty {
             Work::ReadModifyWrite { .. } => Scope::Batch,
             _ => Scope::PerOperation,
         };
-        database.within(scope, &mut |session| session.perform(phase, i, found))?;
+        database.within(phase, scope, &mut |session| session.perform(phase, i, found))?;
         if let Some(inserted) = inserted {
             inserted.acknowledged();
         }
@@ -200,6 +215,7 @@ impl Crew {
     pub(super) fn begin(
         lifecycle: &mut dyn Lifecycle,
         cell: &Arc<Cell>,
+        arena: &Arc<Arena>,
         duties: Vec<Duty>,
     ) -> Result<Self> {
         let together = Arc::new((Barrier::new(duties.len()), AtomicBool::new(false)));
@@ -208,8 +224,8 @@ impl Crew {
             let (opener, cell, duty) = (lifecycle.open_client()?, Arc::clone(cell), Arc::new(duty));
             let together = Arc::clone(&together);
             let ((start, started), (reported, reports)) = (channel(), channel());
-            let own = Arc::clone(&duty);
-            let work = move || serve(opener, &cell, &own, &together, &started, &reported);
+            let (own, arena) = (Arc::clone(&duty), Arc::clone(arena));
+            let work = move || serve(opener, &cell, arena, &own, &together, &started, &reported);
             let thread = Builder::new().name("client".to_owned()).spawn(work);
             let thread =
                 thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
@@ -258,6 +274,7 @@ impl Drop for Crew {
 fn serve(
     opener: ClientOpener,
     cell: &Arc<Cell>,
+    arena: Arc<Arena>,
     duty: &Arc<Duty>,
     together: &(Barrier, AtomicBool),
     start: &Receiver<Vec<Meter>>,
@@ -266,6 +283,7 @@ fn serve(
     let (barrier, used_up) = together;
     let opened = opener.open().and_then(|store| family::attach(store, Arc::clone(cell)));
     let ready = opened.and_then(|mut database| {
+        database.take(arena);
         duty.parts.iter().try_for_each(|part| database.ready(part.phase)).map(|()| database)
     });
     // Nobody listens any more where a report cannot be sent: then there are no orders.

@@ -5,6 +5,7 @@ mod harper_sql;
 mod pipeline;
 mod session;
 
+use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::document::{
@@ -12,14 +13,15 @@ use embermark_contract::document::{
     Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Range, Span, Work};
+use embermark_language::{Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
 use super::access::filters;
-use super::cell::{Cell, Rows, table_of};
+use super::arena::Arena;
+use super::cell::{Cell, Rows, is_question, table_of};
 use super::port::{Database, SessionWork, VisitRow};
 use super::row;
 use super::rows::Source;
@@ -52,6 +54,7 @@ pub(super) struct DocumentTables {
     questions: Vec<Option<Question>>,
     /// By phase: whether the newest document of each value is looked up by the key.
     seeks: Vec<bool>,
+    arena: Arc<Arena>,
 }
 
 impl DocumentTables {
@@ -65,8 +68,9 @@ impl DocumentTables {
         let questions = phases.map(|phase| question(&cell, phase, language)).collect();
         let phases = 0..cell.definition.phases.len();
         let seeks = phases.map(|phase| seeks(&cell, phase, language)).collect();
-        let collections = Vec::new();
-        let mut new = Self { store, cell, refused, defs, collections, names, questions, seeks };
+        let (collections, arena) = (Vec::new(), Arc::default());
+        let mut new =
+            Self { store, cell, refused, defs, collections, names, questions, seeks, arena };
         new.attach()?;
         Ok(new)
     }
@@ -144,6 +148,16 @@ fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
             let pipeline::Pipeline { text, columns } = pipeline::latest(table, *by, *time);
             Some(Question { text, columns })
         }
+        (
+            Work::Find { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where(_), .. },
+            Language::Pipeline,
+        ) => {
+            let pipeline::Pipeline { text, columns } =
+                pipeline::matched(table, &filters(cell, phase, 0))?;
+            Some(Question { text, columns })
+        }
         (Work::Group(group), Language::Pipeline) => {
             let rows = cell.rows_of(phase);
             let made = pipeline::group(table, group, &filters(cell, phase, 0), rows.early())?;
@@ -209,6 +223,14 @@ impl Database for DocumentTables {
             Work::Latest { .. } | Work::Group(_) if self.questions[phase].is_none() => {
                 Ok(Execution::ClientSide)
             }
+            Work::Find { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where(_), .. }
+                if session::equalities(table, &filters(&self.cell, phase, 0)).is_none()
+                    && (self.questions[phase].is_none() || !is_question(work)) =>
+            {
+                Ok(Execution::ClientSide)
+            }
             _ => Ok(Execution::Native),
         }
     }
@@ -229,6 +251,14 @@ impl Database for DocumentTables {
         Ok(())
     }
 
+    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+        self.cell.lay_keys(phase, operations, arena);
+    }
+
+    fn take(&mut self, arena: Arc<Arena>) {
+        self.arena = arena;
+    }
+
     fn ready(&mut self, _: usize) -> Result<()> {
         Ok(())
     }
@@ -246,10 +276,19 @@ impl Database for DocumentTables {
         Ok(loaded)
     }
 
-    fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, defs, collections, names, questions, seeks, .. } = self;
+    fn within(&mut self, _: usize, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let Self { store, cell, defs, collections, names, questions, seeks, arena, .. } = self;
         let store: &mut dyn DocumentStore = &mut **store;
-        work(&mut DocumentSession { store, cell, defs, collections, names, questions, seeks })
+        work(&mut DocumentSession {
+            store,
+            cell,
+            defs,
+            collections,
+            names,
+            questions,
+            seeks,
+            arena,
+        })
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {

@@ -127,7 +127,7 @@ impl Draws {
     /// What operation `i` concerns, of a table of so many rows.
     #[inline]
     pub(super) fn at(&self, i: usize, rows: usize) -> Drawn {
-        let drawn = self.drawn[i % self.drawn.len()];
+        let drawn = self.drawn[begun_again(i, self.drawn.len())];
         if drawn & ABSENT != 0 {
             Drawn::Absent((drawn & !ABSENT) as usize)
         } else if self.from_newest {
@@ -135,6 +135,16 @@ impl Draws {
         } else {
             Drawn::Row(drawn as usize)
         }
+    }
+
+    /// How many operations are drawn.
+    pub(super) const fn len(&self) -> usize {
+        self.drawn.len()
+    }
+
+    /// Whether what is drawn counts from the newest row, which others may insert meanwhile.
+    pub(super) const fn from_newest(&self) -> bool {
+        self.from_newest
     }
 
     /// The row that has the other columns of an absent key, and its last one.
@@ -146,8 +156,14 @@ impl Draws {
     /// How many rows operation `i` of a range asks for.
     #[inline]
     pub(super) fn wanted(&self, i: usize) -> u64 {
-        u64::from(self.wanted[i % self.wanted.len()])
+        u64::from(self.wanted[begun_again(i, self.wanted.len())])
     }
+}
+
+/// The place of operation `i` where there are so many. A division takes as long as a fast engine's read.
+#[inline]
+const fn begun_again(i: usize, length: usize) -> usize {
+    if i < length { i } else { i % length }
 }
 
 /// Operations of a phase of keys that runs alone: what is drawn may be more, for mixes.

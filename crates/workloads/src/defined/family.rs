@@ -28,7 +28,12 @@ pub(super) fn open(
         Store::Sql(store) => Box::new(SqlTables::new(Reopenable::new(store, reopener), cell)),
         Store::Kv(store) => {
             let keeps_indexes = store.keeps_indexes();
-            let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
+            let plain = cell.tables.iter().all(|rows| rows.table.indexes.is_empty());
+            let store = if plain || keeps_indexes {
+                Reopenable::new(store, reopener)
+            } else {
+                Reopenable::new(Indexed::new(store), Indexed::reopener(reopener))
+            };
             Box::new(KvTables::new(store, cell, keeps_indexes)?)
         }
         Store::Document(store) => {

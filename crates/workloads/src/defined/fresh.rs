@@ -33,27 +33,29 @@ impl Fresh {
         i: usize,
         column: usize,
         of: ColumnType,
-        before: Value<'_>,
+        before: impl FnOnce() -> Value<'a>,
     ) -> Value<'a> {
         let bits = self.bits(phase, i, column as u64);
         let cut = |length: usize| {
             let from = bits as usize % (self.text.len() - length + 1);
             &self.text[from..from + length]
         };
-        match (of, before) {
-            (ColumnType::Bool, _) => Value::Int((bits & 1).cast_signed()),
-            (ColumnType::Int { bits: width, signed }, _) => {
+        match of {
+            ColumnType::Bool => Value::Int((bits & 1).cast_signed()),
+            ColumnType::Int { bits: width, signed } => {
                 let free = u32::from(width) - u32::from(signed || width == 64);
                 Value::Int((bits >> (64 - free)).cast_signed())
             }
             // Of 2^20 steps, so that every engine keeps it and every sum of it.
-            (ColumnType::Float, _) => Value::Float((bits >> 44) as f64 / 1_024.0),
-            (ColumnType::Timestamp(_), Value::Int(before)) => {
-                Value::Int(before.saturating_add((bits % 1_000).cast_signed() + 1))
-            }
-            (ColumnType::Text, Value::Text(before)) => Value::Text(cut(before.len())),
-            (ColumnType::Bytes, Value::Bytes(before)) => Value::Bytes(cut(before.len()).as_bytes()),
-            _ => Value::Null,
+            ColumnType::Float => Value::Float((bits >> 44) as f64 / 1_024.0),
+            ColumnType::Timestamp(_) | ColumnType::Text | ColumnType::Bytes => match before() {
+                Value::Int(before) => {
+                    Value::Int(before.saturating_add((bits % 1_000).cast_signed() + 1))
+                }
+                Value::Text(before) => Value::Text(cut(before.len())),
+                Value::Bytes(before) => Value::Bytes(cut(before.len()).as_bytes()),
+                _ => Value::Null,
+            },
         }
     }
 

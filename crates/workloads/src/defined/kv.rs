@@ -1,8 +1,9 @@
 //! The tables of a workload file in a key-value store.
 
 mod asks;
+mod kernel;
 
-use std::ops::ControlFlow;
+use std::ops::{self, ControlFlow};
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Operations, Pairs, Table, TableDef};
@@ -16,20 +17,19 @@ use smallvec::SmallVec;
 
 use super::access::{Access, By, Filter, filters};
 use super::aggregate::Groups;
+use super::arena::{Arena, Strings};
 use super::cell::{Cell, Rows, table_of};
 use super::codec::Codec;
+use super::codec::field::Test;
 use super::limits;
 use super::newest::Newest;
-use super::port::{Database, Found, Session, SessionWork, VisitRow, with};
+use super::port::{Database, Found, One, Session, SessionWork, Shared, Steps, VisitRow, with};
 use super::rows::Source;
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
 
 /// Rows that one transaction deletes of those that are too old.
 const DELETED_AT_ONCE: usize = 10_000;
-
-/// Receives pairs with the coding of their table.
-type VisitPair<'a> = dyn FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()> + 'a;
 
 pub(super) struct KvTables {
     store: Reopenable<dyn KvStore>,
@@ -40,6 +40,8 @@ pub(super) struct KvTables {
     keeps_indexes: bool,
     /// Of a store that keeps the tables in columns, too.
     asks: Option<Asks>,
+    /// What the phases that are ready need.
+    arena: Arc<Arena>,
     buffers: Buffers,
 }
 
@@ -70,10 +72,16 @@ impl KvTables {
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
         let asks = store.mirror().is_some().then(|| Asks::new(&cell, &codecs));
-        let (tables, buffers) = (Vec::new(), Buffers::default());
-        let mut new = Self { store, cell, codecs, tables, keeps_indexes, asks, buffers };
+        let (tables, arena, buffers) = (Vec::new(), Arc::default(), Buffers::default());
+        let mut new = Self { store, cell, codecs, tables, keeps_indexes, asks, arena, buffers };
         new.attach()?;
         Ok(new)
+    }
+
+    /// Whether rows that a phase finds count by their values: those that may come from the columns of a
+    /// store that keeps these, too. Others count by the bytes of their pairs.
+    fn by_values(&self, phase: usize) -> bool {
+        self.asks.as_ref().is_some_and(|asks| !asks.by_pairs(phase))
     }
 
     /// How a phase that filters finds its rows.
@@ -110,7 +118,7 @@ impl Database for KvTables {
             Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
             Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
             Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
-            Work::Range(_) => {
+            Work::Range(_) | Work::Find { .. } => {
                 let access = self.access(phase);
                 access.exact && (access.by == By::Key || keeps)
             }
@@ -137,6 +145,41 @@ impl Database for KvTables {
         self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
     }
 
+    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+        let work = self.cell.work(phase);
+        let Some(table) = table_of(work) else { return };
+        let (rows, codec) = (&self.cell.tables[table], &self.codecs[table]);
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        if let Work::Insert { .. } = work {
+            arena.lay(phase, operations, codec.pair_length(), |place, to| {
+                codec.key(rows.key(place), &mut key);
+                codec.value(|column| rows.staged.value(place, column), &mut value);
+                codec.lay_pair(&key, &value, to);
+            });
+        } else if self.cell.knows_keys(phase) {
+            arena.lay(phase, operations, codec.key_length(), |i, to| {
+                codec.key(self.cell.key(phase, i), &mut key);
+                to.extend_from_slice(&key);
+            });
+        }
+    }
+
+    fn take(&mut self, arena: Arc<Arena>) {
+        self.arena = arena;
+    }
+
+    fn print(&self, phase: usize, row: &[Value<'_>]) -> Option<Fingerprint> {
+        if self.by_values(phase) || matches!(self.cell.work(phase), Work::Find { .. }) {
+            return None;
+        }
+        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let (codec, of) = (&self.codecs[table], &self.cell.tables[table].table.key);
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        codec.key(of.iter().map(|column| row[*column]), &mut key);
+        codec.value(|column| row[column], &mut value);
+        Some(Fingerprint::of_pair(&key, &value))
+    }
+
     fn ready(&mut self, phase: usize) -> Result<()> {
         let Self { asks, store, cell, .. } = self;
         asks.as_mut().map_or(Ok(()), |asks| asks.ready(&mut **store, cell, phase))
@@ -151,14 +194,23 @@ impl Database for KvTables {
         Ok(loaded)
     }
 
-    fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, codecs, tables, asks, buffers, .. } = self;
-        if let (Some(asks), Scope::PerOperation) = (asks, scope) {
+    fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let by_values = self.by_values(phase);
+        let Self { store, cell, codecs, tables, asks, arena, buffers, .. } = self;
+        if let (Some(asks), true) = (asks, by_values) {
             let store = &mut **store;
-            return work(&mut AskingSession { store, cell, codecs, tables, buffers, asks });
+            return work(&mut AskingSession { store, cell, codecs, tables, arena, buffers, asks });
         }
         store.within(scope, |operations| {
-            work(&mut KvSession { operations, cell, codecs, tables, buffers })
+            work(&mut KvSession {
+                operations,
+                cell,
+                codecs,
+                tables,
+                arena,
+                buffers,
+                by_values: false,
+            })
         })
     }
 
@@ -218,27 +270,126 @@ struct KvSession<'a> {
     cell: &'a Cell,
     codecs: &'a [Codec],
     tables: &'a [Table],
+    arena: &'a Arena,
     buffers: &'a mut Buffers,
+    /// See [`KvTables::by_values`].
+    by_values: bool,
 }
 
-impl KvSession<'_> {
-    /// Reads the row of the key in the buffer.
-    fn get(&mut self, table: usize, found: &mut Found) -> Result<()> {
-        let key = &self.buffers.key;
+/// The keys of a phase's operations.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    cell: &'a Cell,
+    codec: &'a Codec,
+    phase: usize,
+    laid: Option<Strings<'a>>,
+}
+
+impl<'a> Keys<'a> {
+    /// That of operation `i`, in `room` where it was not laid out.
+    #[inline]
+    fn at<'b>(&self, i: usize, room: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        if let Some(keys) = self.laid {
+            return keys.at(i);
+        }
+        self.codec.key(self.cell.key(self.phase, i), room);
+        room
+    }
+}
+
+impl<'a> KvSession<'a> {
+    fn keys(&self, phase: usize, table: usize) -> Keys<'a> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        Keys { cell, codec, phase, laid: self.arena.of(phase) }
+    }
+
+    /// Reads the row of a key.
+    #[inline]
+    fn get(&mut self, table: usize, key: &[u8], found: &mut Found) -> Result<()> {
         if let Some(value) = self.operations.get(self.tables[table], key)? {
-            found.rows += read(&self.codecs[table], key, value)?;
+            found.rows += Fingerprint::of_pair(key, value);
         }
         Ok(())
     }
 
-    /// Sets columns of the row of the key in the buffer, where it lies.
-    fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<bool> {
+    /// Inserts rows: as they were laid out, or made now.
+    fn insert(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
+        let (rows, codec, number) =
+            (&self.cell.tables[table], &self.codecs[table], self.tables[table]);
+        let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
+        if let Some(pairs) = self.arena.of(phase) {
+            return steps.each(|i| {
+                let (key, value) = codec.laid_pair(pairs.at(i));
+                operations.put(number, key, value)
+            });
+        }
+        steps.each(|place| {
+            codec.key(rows.key(place), key);
+            codec.value(|column| rows.staged.value(place, column), value);
+            operations.put(number, key, value)
+        })
+    }
+
+    /// Sets columns of the row of a key, where it lies.
+    fn update(&mut self, phase: usize, i: usize, table: usize, key: &[u8]) -> Result<bool> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
-        self.operations.modify(self.tables[table], &self.buffers.key, &mut |bytes| {
+        self.operations.modify(self.tables[table], key, &mut |bytes| {
             for column in cell.set(phase, i) {
                 codec.set(bytes, *column, cell.fresh(phase, i, *column));
             }
         })
+    }
+
+    /// Does operations of a phase: what they have in common is looked up before the first.
+    fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
+        let cell = self.cell;
+        let work = cell.work(phase);
+        let table = table_of(work).unwrap_or_default();
+        let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.key));
+        let done = match work {
+            Work::Insert { .. } => {
+                self.insert(phase, table, steps).inspect(|rows| found.changed += rows)
+            }
+            Work::Get { .. } => steps.each(|i| self.get(table, keys.at(i, &mut room), found)),
+            Work::Update { .. } => steps.each(|i| {
+                let there = self.update(phase, i, table, keys.at(i, &mut room))?;
+                found.changed += u64::from(there);
+                Ok(())
+            }),
+            Work::ReadModifyWrite { .. } => steps.each(|i| {
+                let key = keys.at(i, &mut room);
+                self.get(table, key, found)?;
+                found.changed += u64::from(self.update(phase, i, table, key)?);
+                Ok(())
+            }),
+            Work::Delete { removed: Removed::Keys { .. }, .. } => steps.each(|i| {
+                let key = keys.at(i, &mut room);
+                found.changed += u64::from(self.operations.delete(self.tables[table], key)?);
+                Ok(())
+            }),
+            Work::Delete { .. } => steps.each(|_| self.delete_older(phase, table, found)),
+            Work::Range(Range { span: Span::Rows { .. }, .. }) => {
+                steps.each(|i| self.from_key(phase, i, table, keys.at(i, &mut room), found))
+            }
+            Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
+            Work::Latest { by, time, .. } => steps.each(|_| {
+                found.rows = Checksum::default();
+                if newest_by_key(&cell.tables[table], *by, *time) {
+                    self.newest_by_key(table, &mut found.rows)
+                } else {
+                    self.newest_of_all(table, *by, *time, &mut found.rows)
+                }
+            }),
+            Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
+            Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
+            Work::Group(group) => steps.each(|_| self.group(phase, group, found)),
+            Work::Sql(_) | Work::Mix(_) => Ok(0),
+        };
+        self.buffers.key = room;
+        done
     }
 
     /// Visits the rows that meet the conditions of operation `i`.
@@ -247,7 +398,7 @@ impl KvSession<'_> {
         phase: usize,
         i: usize,
         table: usize,
-        visit: &mut VisitPair<'_>,
+        mut visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = &self.cell.tables[table];
         let filters = filters(self.cell, phase, i);
@@ -256,11 +407,17 @@ impl KvSession<'_> {
         let Buffers { key: from, to, .. } = self.buffers;
         let ends = access.bounds(rows.table, codec, &filters, from, to);
         let range = kv::Range::between(from, ends.then_some(&**to));
+        let tests: Option<SmallVec<[Test; 4]>> =
+            filters.iter().map(|filter| Test::of(codec, filter)).collect();
         let mut each = |key: &[u8], value: &[u8]| {
             let meets = |f: &Filter<'_>| {
                 codec.column(key, value, f.column).is_some_and(|value| f.is_met(&value))
             };
-            if access.exact || filters.iter().all(meets) {
+            let is_met = || match &tests {
+                Some(tests) => tests.iter().all(|test| test.is_met(key, value)),
+                None => filters.iter().all(meets),
+            };
+            if access.exact || is_met() {
                 return visit(codec, key, value);
             }
             ControlFlow::Continue(())
@@ -273,14 +430,14 @@ impl KvSession<'_> {
 
     /// The newest rows of each value of a column, each found from the end of its rows.
     fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
-        let codec = &self.codecs[table];
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
         // The rows of one value, and of its newest time, begin with these bytes of its newest key.
         let (mut of_value, mut of_time) = (0, 0);
         let Buffers { key: newest, to, .. } = self.buffers;
         let (mut ended, mut first) = (false, true);
         while !ended {
             ended = true;
-            let mut unread = false;
+            let mut unread = None;
             let before = if first { None } else { Some(&to[..of_value]) };
             let range = kv::Range { from: None, to: before, ..Default::default() }.backward();
             newest.clear();
@@ -292,14 +449,14 @@ impl KvSession<'_> {
                 } else if key.get(..of_time) != Some(&newest[..of_time]) {
                     return ControlFlow::Break(());
                 }
-                match codec.read(key, value, Fingerprint::default(), with) {
-                    Some(print) => *found += print,
-                    None => unread = true,
+                match print(by_values, codec, key, value) {
+                    Ok(print) => *found += print,
+                    Err(error) => unread = Some(error),
                 }
                 ControlFlow::Continue(())
             })?;
-            if unread {
-                return Err(foreign());
+            if let Some(error) = unread {
+                return Err(error);
             }
             std::mem::swap(newest, to);
             first = false;
@@ -315,12 +472,12 @@ impl KvSession<'_> {
         time: usize,
         found: &mut Checksum,
     ) -> Result<()> {
-        let codec = &self.codecs[table];
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
         let (mut newest, mut broken) = (Newest::default(), false);
         self.operations.scan(self.tables[table], kv::Range::default(), &mut |key, value| {
             let columns = (codec.column(key, value, by), codec.column(key, value, time));
-            let row = codec.read(key, value, Fingerprint::default(), with);
-            let ((Some(of), Some(at)), Some(row)) = (columns, row) else {
+            let row = print(by_values, codec, key, value);
+            let ((Some(of), Some(at)), Ok(row)) = (columns, row) else {
                 broken = true;
                 return ControlFlow::Break(());
             };
@@ -334,37 +491,58 @@ impl KvSession<'_> {
         Ok(())
     }
 
-    fn range(&mut self, phase: usize, i: usize, range: &Range, found: &mut Found) -> Result<()> {
-        let mut broken = false;
-        let table = range.table;
-        if let Span::Rows { .. } = range.span {
-            let codec = &self.codecs[table];
-            codec.key(self.cell.key(phase, i), &mut self.buffers.key);
-            let mut left = self.cell.wanted(phase, i);
-            let from = kv::Range::between(&self.buffers.key, None);
-            self.operations.scan(self.tables[table], from, &mut |key, value| {
-                match codec.read(key, value, Fingerprint::default(), with) {
-                    Some(print) => found.rows += print,
-                    None => broken = true,
-                }
-                left -= 1;
-                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-        } else {
-            self.filtered(phase, i, table, &mut |codec, key, value| {
-                match codec.read(key, value, Fingerprint::default(), with) {
-                    Some(print) => found.rows += print,
-                    None => broken = true,
-                }
-                ControlFlow::Continue(())
-            })?;
-        }
-        if broken { Err(foreign()) } else { Ok(()) }
+    /// Reads so many rows from a key on.
+    fn from_key(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        key: &[u8],
+        found: &mut Found,
+    ) -> Result<()> {
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        let (mut left, mut broken) = (self.cell.wanted(phase, i), None);
+        let from = kv::Range::between(key, None);
+        self.operations.scan(self.tables[table], from, &mut |key, value| {
+            match print(by_values, codec, key, value) {
+                Ok(print) => found.rows += print,
+                Err(error) => broken = Some(error),
+            }
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        broken.map_or(Ok(()), Err)
+    }
+
+    /// Reads the rows of a time.
+    fn between(&mut self, phase: usize, i: usize, table: usize, found: &mut Found) -> Result<()> {
+        let (by_values, mut broken) = (self.by_values, None);
+        self.filtered(phase, i, table, |codec, key, value| {
+            match print(by_values, codec, key, value) {
+                Ok(print) => found.rows += print,
+                Err(error) => broken = Some(error),
+            }
+            ControlFlow::Continue(())
+        })?;
+        broken.map_or(Ok(()), Err)
     }
 
     fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
+        let (codec, table) = (&self.codecs[group.table], self.cell.tables[group.table].table);
+        let filters = filters(self.cell, phase, 0);
+        let by_key = !matches!(Access::of(table, &filters).by, By::Index(_));
+        let in_order = by_key.then_some(&*table.key);
+        if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
+            self.filtered(phase, 0, group.table, |_, key, value| {
+                groups.add(key, value);
+                ControlFlow::Continue(())
+            })?;
+            found.result.clear();
+            groups.result(&mut found.result);
+            return Ok(());
+        }
         let mut groups = Groups::new(group);
-        self.filtered(phase, 0, group.table, &mut |codec, key, value| {
+        self.filtered(phase, 0, group.table, |codec, key, value| {
             groups.add(|column| codec.column(key, value, column).unwrap_or(Value::Null));
             ControlFlow::Continue(())
         })?;
@@ -373,11 +551,64 @@ impl KvSession<'_> {
         Ok(())
     }
 
-    /// Deletes some of the rows that are too old.
+    /// Reads columns of the rows that meet conditions.
+    fn find(
+        &mut self,
+        phase: usize,
+        table: usize,
+        select: &[usize],
+        found: &mut Found,
+    ) -> Result<()> {
+        let (mut rows, mut broken) = (Checksum::default(), false);
+        self.filtered(phase, 0, table, |codec, key, value| {
+            let read =
+                |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
+            match select.iter().try_fold(Fingerprint::default(), read) {
+                Some(print) => rows += print,
+                None => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        found.rows = rows;
+        if broken { Err(foreign()) } else { Ok(()) }
+    }
+
+    /// Sets columns of some of the rows that meet conditions. All are found before any is changed, as a change
+    /// may have them meet the conditions no more, or others.
+    fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        let mut keys = std::mem::take(&mut self.buffers.found);
+        if !found.more {
+            keys.clear();
+            self.filtered(phase, 0, table, |_, key, _| {
+                keys.push(key.to_vec());
+                ControlFlow::Continue(())
+            })?;
+        }
+        let some = keys.len().saturating_sub(DELETED_AT_ONCE);
+        for key in keys.drain(some..) {
+            let Some(value) = self.operations.get(self.tables[table], &key)? else { continue };
+            let columns = 0..cell.tables[table].table.columns.len();
+            let row = columns.map(|column| match cell.set(phase, 0).contains(&column) {
+                true => Some(cell.fresh(phase, 0, column)),
+                false => codec.column(&key, value, column),
+            });
+            let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
+            codec.value(|column| row[column], &mut self.buffers.value);
+            drop(row);
+            self.operations.put(self.tables[table], &key, &self.buffers.value)?;
+            found.changed += 1;
+        }
+        found.more = !keys.is_empty();
+        self.buffers.found = keys;
+        Ok(())
+    }
+
+    /// Deletes some of the rows that are too old, or meet conditions.
     fn delete_older(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();
-        self.filtered(phase, 0, table, &mut |_, key, _| {
+        self.filtered(phase, 0, table, |_, key, _| {
             keys.push(key.to_vec());
             if keys.len() == DELETED_AT_ONCE {
                 ControlFlow::Break(())
@@ -394,8 +625,12 @@ impl KvSession<'_> {
     }
 }
 
+/// What a pair counts as: its bytes, or the values of its row.
 #[inline]
-fn read(codec: &Codec, key: &[u8], value: &[u8]) -> Result<Fingerprint> {
+fn print(by_values: bool, codec: &Codec, key: &[u8], value: &[u8]) -> Result<Fingerprint> {
+    if !by_values {
+        return Ok(Fingerprint::of_pair(key, value));
+    }
     codec.read(key, value, Fingerprint::default(), with).ok_or_else(foreign)
 }
 
@@ -406,47 +641,10 @@ fn foreign() -> EngineError {
 
 impl Session for KvSession<'_> {
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
-        let cell = self.cell;
-        let work = cell.work(phase);
-        let table = table_of(work).unwrap_or_default();
-        match work {
-            Work::Insert { .. } => {
-                let (rows, codec) = (&cell.tables[table], &self.codecs[table]);
-                codec.key(rows.key(i), &mut self.buffers.key);
-                codec.value(|column| rows.staged.value(i, column), &mut self.buffers.value);
-                let Buffers { key, value, .. } = &*self.buffers;
-                self.operations.put(self.tables[table], key, value)?;
-                found.changed += 1;
-            }
-            Work::Get { .. } => {
-                self.codecs[table].key(cell.key(phase, i), &mut self.buffers.key);
-                self.get(table, found)?;
-            }
-            Work::Latest { by, time, .. } => {
-                found.rows = Checksum::default();
-                if newest_by_key(&cell.tables[table], *by, *time) {
-                    self.newest_by_key(table, &mut found.rows)?;
-                } else {
-                    self.newest_of_all(table, *by, *time, &mut found.rows)?;
-                }
-            }
-            Work::Range(range) => self.range(phase, i, range, found)?,
-            Work::Group(group) => self.group(phase, group, found)?,
-            Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                self.codecs[table].key(cell.key(phase, i), &mut self.buffers.key);
-                if matches!(work, Work::ReadModifyWrite { .. }) {
-                    self.get(table, found)?;
-                }
-                found.changed += u64::from(self.update(phase, i, table)?);
-            }
-            Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                self.codecs[table].key(cell.key(phase, i), &mut self.buffers.key);
-                let there = self.operations.delete(self.tables[table], &self.buffers.key)?;
-                found.changed += u64::from(there);
-            }
-            Work::Delete { .. } => self.delete_older(phase, table, found)?,
-            Work::Sql(_) | Work::Mix(_) => {}
-        }
-        Ok(())
+        self.work(phase, One(i), found).map(drop)
+    }
+
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        self.work(phase, part, found)
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::draw::Draw;
-use embermark_language::{Mix, Pace, Part, Removed, Work};
+use embermark_language::{Mix, Pace, Part};
 use embermark_meter::{ArrivalSchedule, Meter};
 
-use super::cell::Cell;
+use super::cell::{Cell, changes_at_once};
 use super::crew::{Done, Duty, DutyPart};
 use super::until_steady::{self, Board};
 
@@ -25,11 +25,9 @@ pub(super) fn duties(
     seed: u64,
     board: Option<&Arc<Board>>,
 ) -> Result<Vec<Duty>> {
-    let whole = |phase: usize| {
-        matches!(cell.work(phase), Work::Delete { removed: Removed::Older { .. }, .. })
-    };
-    if mix.parts.iter().any(|part| whole(part.phase)) {
-        let what = "to delete what is old beside other work: which rows are left could not be told";
+    if mix.parts.iter().any(|part| changes_at_once(cell.work(part.phase))) {
+        let what = "to change or delete all rows that meet a condition beside other work: which rows \
+                    are left could not be told";
         return Err(EngineError::unsupported("a mix", what));
     }
     if by_rates(&mix.parts) {

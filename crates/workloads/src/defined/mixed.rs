@@ -10,8 +10,8 @@ use embermark_model::fingerprint::Checksum;
 use super::cell::{Cell, changes_rows, table_of};
 use super::crew::Done;
 use super::draws::Drawn;
-use super::oracle::Touched;
-use super::port::fingerprint;
+use super::oracle::{Touched, values};
+use super::port::{Database, fingerprint};
 
 /// What a table must hold after several clients have worked on it.
 pub(super) struct Left {
@@ -59,7 +59,11 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
 ///
 /// # Errors
 /// The first difference.
-pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Difference> {
+pub(super) fn check_reads(
+    cell: &Cell,
+    database: &dyn Database,
+    clients: &[Done],
+) -> Result<(), Difference> {
     let works = || clients.iter().flat_map(|done| &done.duty.parts).map(|p| cell.work(p.phase));
     let deletes =
         |of: usize| works().any(|w| matches!(w, Work::Delete { table, .. } if *table == of));
@@ -72,7 +76,7 @@ pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Differenc
     };
     for done in clients {
         for (at, part) in done.duty.parts.iter().enumerate() {
-            let (Work::Get { table, keys } | Work::ReadModifyWrite { table, keys, .. }) =
+            let (Work::Get { table, keys, .. } | Work::ReadModifyWrite { table, keys, .. }) =
                 cell.work(part.phase)
             else {
                 continue;
@@ -83,7 +87,9 @@ pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Differenc
             let mut there = Checksum::default();
             for i in own(done, at) {
                 if let Drawn::Row(place) = cell.drawn(part.phase, i) {
-                    there += fingerprint(cell.tables[*table].row(place));
+                    let row = values(&cell.tables[*table], place);
+                    let print = database.print(part.phase, &row);
+                    there += print.unwrap_or_else(|| fingerprint(row));
                 }
             }
             let mut got = done.found[at].rows;

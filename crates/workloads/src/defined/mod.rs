@@ -3,6 +3,7 @@
 
 mod access;
 mod aggregate;
+mod arena;
 mod bench;
 mod cell;
 mod codec;
@@ -43,8 +44,9 @@ use embermark_model::table::{ColumnType, RowsFrom};
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
+use arena::Arena;
 use cell::is_point;
-use cell::{Cell, Rows, table_of};
+use cell::{Cell, Rows, changes_at_once, table_of};
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
@@ -80,10 +82,14 @@ impl Defined {
             let phases = definition.phases.iter().filter(|phase| phase.alone);
             let changed = phases.filter(|phase| match (&phase.work, commit) {
                 (Work::Insert { .. }, _) => true,
-                (Work::Delete { removed: Removed::Older { .. }, .. }, Some(_)) => false,
-                (Work::Update { .. } | Work::ReadModifyWrite { .. } | Work::Delete { .. }, by) => {
-                    by != Some(Commit::Bulk)
-                }
+                (work, Some(_)) if changes_at_once(work) => false,
+                (
+                    Work::Update { .. }
+                    | Work::UpdateWhere { .. }
+                    | Work::ReadModifyWrite { .. }
+                    | Work::Delete { .. },
+                    by,
+                ) => by != Some(Commit::Bulk),
                 _ => false,
             });
             Vec::leak(changed.map(|phase| &*phase.name).collect())
@@ -153,9 +159,10 @@ impl Workload for Defined {
         let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(self.definition, &tables));
         let engine = spec.engine.clone();
-        let cell = Cell { definition: self.definition, tables, draws, fresh, engine };
+        let set_at_once = cell::set_at_once(self.definition);
+        let cell = Cell { definition: self.definition, tables, draws, fresh, set_at_once, engine };
         let right = referees::right(self.definition, &self.folder, spec)?;
-        Ok(Box::new(PreparedCell {
+        let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
             commit: *commit,
@@ -167,7 +174,10 @@ impl Workload for Defined {
             right,
             keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
-        }))
+            arena: Arena::default(),
+        };
+        prepared.arena = Arena::with_room(prepared.room());
+        Ok(Box::new(prepared))
     }
 }
 

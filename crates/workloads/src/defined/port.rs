@@ -1,11 +1,17 @@
 //! What the workload needs of a database, in its own words: one implementation a family.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::result::Execution;
 use embermark_model::table::Value;
+
+use super::arena::Arena;
+use crate::strategy::Part;
 
 /// The tables of a workload file in a database. Phases and tables are named by their places in the
 /// file; which rows, keys and values an operation has, the [cell](super::cell::Cell) says, which every
@@ -32,6 +38,18 @@ pub(super) trait Database {
     /// Opens the tables as they are, of a further client or after the database was opened again.
     fn attach(&mut self) -> Result<()>;
 
+    /// Lays out what these operations of a phase need. Outside the clock.
+    fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena);
+
+    /// Takes what was laid out for the phases that are about to be ready, and lets go of what was before.
+    fn take(&mut self, arena: Arc<Arena>);
+
+    /// What a row counts as in what a phase finds, [`Found::rows`]: by the bytes of its pair, or `None`: by
+    /// the values that the phase reads.
+    fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
+        None
+    }
+
     /// Prepares what an operation of the phase runs. Outside the clock.
     fn ready(&mut self, phase: usize) -> Result<()>;
 
@@ -39,8 +57,8 @@ pub(super) trait Database {
     /// counts them in it; how many there were.
     fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64>;
 
-    /// Enters a scope for `work`, which is called once, and ends it.
-    fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
+    /// Enters a scope for the `work` of a phase, which is called once, and ends it.
+    fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
 
     /// Waits until all that was written can be read. Inside the clock.
     fn flush(&mut self) -> Result<()> {
@@ -68,6 +86,49 @@ pub(super) trait Session {
     /// Does operation `i` of a phase and adds what it finds. Of an `insert` that is the row of that place,
     /// of a question the whole question: what an earlier one found of it goes.
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
+
+    /// Does many operations of a phase, as [`perform`](Self::perform) does one; how many were done.
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        part.each(|i| self.perform(phase, i, found))
+    }
+}
+
+/// Operations one after the other.
+pub(super) trait Steps {
+    /// Does each of them; how many were done.
+    fn each(self, op: impl FnMut(usize) -> Result<()>) -> Result<u64>;
+}
+
+/// A part of a run's operations, those of one client of several: every `clients`-th from `client` on.
+pub(super) struct Shared<'a> {
+    pub part: Part<'a>,
+    pub client: usize,
+    pub clients: usize,
+}
+
+impl<'a> Shared<'a> {
+    /// That of the only client.
+    pub(super) const fn alone(part: Part<'a>) -> Self {
+        Self { part, client: 0, clients: 1 }
+    }
+}
+
+impl Steps for Shared<'_> {
+    #[inline]
+    fn each(self, mut op: impl FnMut(usize) -> Result<()>) -> Result<u64> {
+        let Self { part, client, clients } = self;
+        part.each(|i| op(client + i * clients))
+    }
+}
+
+/// One operation.
+pub(super) struct One(pub usize);
+
+impl Steps for One {
+    #[inline]
+    fn each(self, mut op: impl FnMut(usize) -> Result<()>) -> Result<u64> {
+        op(self.0).map(|()| 1)
+    }
 }
 
 /// What operations found. Questions replace what the one before has found; the rest adds up.

@@ -1,5 +1,6 @@
 //! A cell of a workload file before its engine is met.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +8,9 @@ use std::time::Duration;
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_language::{Commit, Removed, Work};
 
+use super::arena::Arena;
 use super::bench::FileBench;
-use super::cell::{Cell, is_question};
+use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, table_of};
 use super::referees::Right;
 use super::{draws, family};
 use crate::{Bench, Prepared, Strategy};
@@ -35,6 +37,8 @@ pub(super) struct PreparedCell {
     pub keeps: Option<PathBuf>,
     /// Whether reads are to be cold.
     pub cold: bool,
+    /// Room for what operations need.
+    pub arena: Arena,
 }
 
 impl Prepared for PreparedCell {
@@ -53,7 +57,7 @@ impl PreparedCell {
     pub(super) fn ops(&self, phase: usize) -> u64 {
         match self.cell.work(phase) {
             Work::Insert { table, .. } => self.cell.tables[*table].loaded as u64,
-            Work::Delete { removed: Removed::Older { .. }, .. } => 1,
+            work if changes_at_once(work) => 1,
             // By a time, or as many as are due in it.
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,
@@ -62,8 +66,49 @@ impl PreparedCell {
         }
     }
 
+    /// Which operations of a phase can be laid out before a clock starts: of an insert the places of the rows
+    /// that it puts in, those beyond the loaded ones in a mix.
+    pub(super) fn operations(&self, phase: usize, in_mix: bool) -> Range<usize> {
+        match self.cell.work(phase) {
+            // The fastest path is given rows one by one.
+            Work::Insert { .. } if !in_mix && self.strategy(phase) == Strategy::Bulk => 0..0,
+            Work::Insert { table, .. } => {
+                let rows = &self.cell.tables[*table];
+                if in_mix { rows.loaded..rows.staged.rows() } else { 0..rows.loaded }
+            }
+            _ if in_mix => 0..self.cell.draws[phase].len(),
+            _ => 0..self.ops(phase) as usize,
+        }
+    }
+
+    /// Bytes that the operations of any phase need at most, or of those that a mix does at the same time.
+    pub(super) fn room(&self) -> usize {
+        let bytes = |phase: usize, in_mix: bool| {
+            let work = self.cell.work(phase);
+            let operations = self.operations(phase, in_mix).len();
+            match table_of(work) {
+                Some(table) if matches!(work, Work::Insert { .. }) => {
+                    operations * self.cell.tables[table].bytes()
+                }
+                Some(table) if self.cell.knows_keys(phase) => {
+                    operations * self.cell.tables[table].key_bytes()
+                }
+                _ => 0,
+            }
+        };
+        let phases = 0..self.cell.definition.phases.len();
+        let room = phases.map(|phase| match self.cell.work(phase) {
+            Work::Mix(mix) => mix.parts.iter().map(|part| bytes(part.phase, true)).sum(),
+            _ => bytes(phase, false),
+        });
+        room.max().unwrap_or_default()
+    }
+
     /// How the operations of a phase are committed.
     pub(super) fn strategy(&self, phase: usize) -> Strategy {
+        if is_read_in_one_snapshot(self.cell.work(phase)) {
+            return Strategy::Snapshot;
+        }
         let (own, changes) = match self.cell.work(phase) {
             Work::Insert { commit, .. } => (*commit, true),
             Work::Update { commit, .. }

@@ -8,8 +8,13 @@ use embermark_model::answer;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::{ColumnType, Table, Value};
 
+use smallvec::SmallVec;
+
 use super::cell::Rows;
 use super::port::with;
+
+/// The values of a row, in the order of its table's columns.
+pub(super) type Values<'a> = SmallVec<[Value<'a>; 12]>;
 
 /// A column of a result as a value of a type.
 #[inline]
@@ -30,6 +35,16 @@ pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
     let mut print = Fingerprint::default();
     for (column, def) in table.columns.iter().enumerate() {
         print = with(print, value(row, column, def.of)?);
+    }
+    Ok(print)
+}
+
+/// The fingerprint of a row that holds some columns of a table.
+#[inline]
+pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Result<Fingerprint> {
+    let mut print = Fingerprint::default();
+    for (at, column) in columns.iter().enumerate() {
+        print = with(print, value(row, at, table.columns[*column].of)?);
     }
     Ok(print)
 }

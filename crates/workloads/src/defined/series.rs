@@ -4,6 +4,7 @@
 mod influxql;
 mod session;
 
+use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::row::ResultRow;
@@ -16,9 +17,10 @@ use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
 use super::access::filters;
+use super::arena::Arena;
 use super::cell::{Cell, table_of};
 use super::port::{Database, SessionWork, VisitRow};
-use super::row;
+use super::row::{self, Values};
 use super::rows::Source;
 use crate::reopenable::Reopenable;
 use influxql::{Groups, MARK, Measurement};
@@ -36,6 +38,7 @@ pub(super) struct SeriesTables {
     questions: Vec<Option<Groups>>,
     /// Room for a statement.
     text: String,
+    arena: Arc<Arena>,
 }
 
 /// A table as a measurement, and what to ask for to read its rows.
@@ -61,7 +64,8 @@ impl SeriesTables {
             _ => None,
         });
         let questions = questions.collect();
-        Self { store, cell, tables, questions, text: String::with_capacity(4_096) }
+        let (text, arena) = (String::with_capacity(4_096), Arc::default());
+        Self { store, cell, tables, questions, text, arena }
     }
 }
 
@@ -102,6 +106,8 @@ impl Database for SeriesTables {
                 }
                 true
             }
+            Work::Find { .. } => measurement.says_all(&filters(&self.cell, phase, 0)),
+            Work::UpdateWhere { .. } | Work::Delete { removed: Removed::Where(_), .. } => false,
             Work::Latest { by, time, .. } => measurement.finds_latest(*by, *time),
             Work::Range(range) => match range.span {
                 Span::Rows { .. } if !measurement.tags.is_empty() => {
@@ -114,7 +120,8 @@ impl Database for SeriesTables {
             },
             // All groups come, in no order.
             Work::Group(group) => {
-                let as_asked = group.order.is_empty() && group.limit.is_none();
+                let as_asked =
+                    group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
                 self.questions[phase].is_some() && as_asked
             }
             Work::Sql(_) | Work::Mix(_) => true,
@@ -128,6 +135,14 @@ impl Database for SeriesTables {
 
     fn attach(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+        self.cell.lay_keys(phase, operations, arena);
+    }
+
+    fn take(&mut self, arena: Arc<Arena>) {
+        self.arena = arena;
     }
 
     fn ready(&mut self, _: usize) -> Result<()> {
@@ -148,10 +163,10 @@ impl Database for SeriesTables {
         Ok(loaded)
     }
 
-    fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, tables, questions, text } = self;
+    fn within(&mut self, _: usize, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let Self { store, cell, tables, questions, text, arena } = self;
         let store: &mut dyn SeriesStore = &mut **store;
-        work(&mut SeriesSession { store, cell, tables, questions, text })
+        work(&mut SeriesSession { store, cell, tables, questions, text, arena })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -174,9 +189,6 @@ impl Database for SeriesTables {
         self.store.close()
     }
 }
-
-/// The values of a row, in the order of its table's columns.
-type Values<'a> = SmallVec<[Value<'a>; 12]>;
 
 /// Reads a point.
 fn values<'a>(point: &'a dyn ResultRow, of: &Measurement) -> Result<Values<'a>> {

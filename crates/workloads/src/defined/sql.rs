@@ -3,16 +3,18 @@
 mod definition;
 mod phases;
 
+use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Group, Removed, Set, Span, Work};
+use embermark_language::{Condition, Group, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{Table, Value};
 use smallvec::SmallVec;
 
+use super::arena::Arena;
 use super::cell::{Cell, Rows, is_question};
 use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
@@ -34,6 +36,7 @@ pub(super) struct SqlTables {
     defs: Vec<&'static TableDef>,
     /// Prepared since their tables were made and the database opened.
     statements: Statements,
+    arena: Arc<Arena>,
 }
 
 impl SqlTables {
@@ -44,7 +47,7 @@ impl SqlTables {
         };
         let defs = cell.tables.iter().map(in_order).collect();
         let statements = Statements::new(&cell);
-        Self { store, cell, defs, statements }
+        Self { store, cell, defs, statements, arena: Arc::default() }
     }
 }
 
@@ -88,7 +91,8 @@ impl Database for SqlTables {
                 return None;
             }
             let rows = &self.cell.tables[table];
-            let longest = rows.longest(at, rows.staged.rows());
+            let longest =
+                rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
             dialect.sized(of, longest).map(|of| (&*column.name, of))
         });
         let own: Vec<(&str, String)> = own.collect();
@@ -109,6 +113,14 @@ impl Database for SqlTables {
         Ok(())
     }
 
+    fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
+        self.cell.lay_keys(phase, operations, arena);
+    }
+
+    fn take(&mut self, arena: Arc<Arena>) {
+        self.arena = arena;
+    }
+
     fn ready(&mut self, phase: usize) -> Result<()> {
         let question = is_question(self.cell.work(phase));
         self.store.expect(if question { QueryKind::Analytic } else { QueryKind::Point })?;
@@ -125,9 +137,9 @@ impl Database for SqlTables {
         Ok(loaded)
     }
 
-    fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let (cell, statements) = (&*self.cell, &self.statements);
-        self.store.within(scope, |store| work(&mut SqlSession { store, cell, statements }))
+    fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let (cell, statements, arena) = (&*self.cell, &self.statements, &*self.arena);
+        self.store.within(scope, |store| work(&mut SqlSession { store, cell, statements, arena }))
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
@@ -171,6 +183,7 @@ pub(super) struct SqlSession<'a> {
     pub store: &'a mut dyn SqlStore,
     pub cell: &'a Cell,
     pub statements: &'a Statements,
+    pub arena: &'a Arena,
 }
 
 impl<'a> SqlSession<'a> {
@@ -189,7 +202,7 @@ impl<'a> SqlSession<'a> {
     }
 
     fn key(&self, phase: usize, i: usize) -> Params<'a> {
-        self.cell.key(phase, i).into_iter().map(param).collect()
+        self.cell.key_in(self.arena, phase, i).into_iter().map(param).collect()
     }
 
     fn update(&mut self, phase: usize, i: usize, set: &Set) -> Result<u64> {
@@ -201,18 +214,22 @@ impl<'a> SqlSession<'a> {
         };
         let fresh = columns.iter().map(|column| param(cell.fresh(phase, i, *column)));
         let mut params: Params<'_> = fresh.collect();
-        params.extend(cell.key(phase, i).into_iter().map(param));
+        params.extend(self.key(phase, i));
         self.store.run(self.statements.of(phase)[statement], &params)
     }
 
     fn group(&mut self, phase: usize, group: &Group, rows: &Rows, found: &mut Found) -> Result<()> {
-        let params = group.conditions.iter().map(|condition| param(rows.bound(condition)));
-        let params: Params<'_> = params.collect();
+        let params = bounds(rows, &group.conditions);
         found.result.clear();
         self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
     }
+}
+
+/// The bounds of conditions, as parameters.
+fn bounds<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
+    conditions.iter().map(|condition| param(rows.bound(condition))).collect()
 }
 
 impl Session for SqlSession<'_> {
@@ -246,6 +263,20 @@ impl Session for SqlSession<'_> {
                 }
                 self.rows(phase, 0, &params, rows, found)?;
             }
+            Work::Find { conditions, select, .. } => {
+                found.rows = Default::default();
+                let bounds = bounds(rows, conditions);
+                self.store.query(self.statements.of(phase)[0], &bounds, &mut |result| {
+                    found.rows += row::some(result, rows.table, select)?;
+                    Ok(())
+                })?;
+            }
+            Work::UpdateWhere { conditions, set, .. } => {
+                let mut params: Params<'_> =
+                    set.iter().map(|(_, value)| param(value.as_value())).collect();
+                params.extend(bounds(rows, conditions));
+                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+            }
             Work::Group(group) => self.group(phase, group, rows, found)?,
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
             Work::ReadModifyWrite { set, .. } => {
@@ -257,6 +288,7 @@ impl Session for SqlSession<'_> {
             Work::Delete { removed, .. } => {
                 let params = match removed {
                     Removed::Keys { .. } => self.key(phase, i),
+                    Removed::Where(conditions) => bounds(rows, conditions),
                     Removed::Older { time, units } => {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }

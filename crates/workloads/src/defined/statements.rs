@@ -3,9 +3,10 @@
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{
-    Aggregate, Compute, Group, Grouped, Operator, OrderBy, Range, Removed, Set, Span, Work,
+    Aggregate, Compute, Condition, Group, Grouped, Operator, OrderBy, Range, Removed, Set, Span,
+    Work,
 };
-use embermark_model::table::Table;
+use embermark_model::table::{OwnedValue, Table};
 use smallvec::SmallVec;
 
 /// A table in a dialect.
@@ -83,10 +84,40 @@ impl Texts<'_> {
         }
     }
 
-    /// Parameters: the key, or the time before which.
+    /// Parameters: the bounds of the conditions.
+    pub(super) fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
+        let (columns, table) = (self.names(select).join(", "), self.table());
+        format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
+    }
+
+    /// Parameters: the values, then the bounds of the conditions.
+    pub(super) fn update_where(
+        &self,
+        conditions: &[Condition],
+        set: &[(usize, OwnedValue)],
+    ) -> String {
+        let each = set.iter().zip(1..);
+        let each =
+            each.map(|((column, _), n)| format!("{} = {}", self.name(*column), self.place(n)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        let meets = self.meets(conditions, set.len() + 1);
+        format!("UPDATE {} SET {each} WHERE {meets}", self.table())
+    }
+
+    /// Conditions that all hold, their bounds parameters from `n` on.
+    fn meets(&self, conditions: &[Condition], n: usize) -> String {
+        let conditions = conditions.iter().zip(n..).map(|(condition, n)| {
+            let operator = operator(condition.operator);
+            format!("{} {operator} {}", self.name(condition.column), self.place(n))
+        });
+        conditions.collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Parameters: the key, the bounds of the conditions, or the time before which.
     pub(super) fn delete(&self, removed: &Removed) -> String {
         let condition = match removed {
             Removed::Keys { .. } => self.is_key(1),
+            Removed::Where(conditions) => self.meets(conditions, 1),
             Removed::Older { time, .. } => format!("{} <= {}", self.name(*time), self.place(1)),
         };
         format!("DELETE FROM {} WHERE {condition}", self.table())
@@ -211,16 +242,25 @@ impl Texts<'_> {
         let columns = by.iter().cloned().chain(computed).enumerate();
         let columns: Vec<String> = columns.map(|(n, column)| format!("{column} AS c{n}")).collect();
         let mut text = format!("SELECT {} FROM {}", columns.join(", "), self.table());
-        let conditions = group.conditions.iter().zip(1..).map(|(condition, n)| {
-            let operator = operator(condition.operator);
-            format!("{} {operator} {}", self.name(condition.column), self.place(n))
-        });
-        let conditions: Vec<String> = conditions.collect();
-        if !conditions.is_empty() {
-            text += &format!(" WHERE {}", conditions.join(" AND "));
+        if !group.conditions.is_empty() {
+            text += &format!(" WHERE {}", self.meets(&group.conditions, 1));
         }
         if !by.is_empty() {
             text += &format!(" GROUP BY {}", by.join(", "));
+        }
+        let having = group.having.iter().map(|having| {
+            // Not as a parameter, whose type an engine would take from what is computed.
+            let bound = match &having.bound {
+                OwnedValue::Float(bound) => format!("{bound:e}"),
+                OwnedValue::Int(bound) => bound.to_string(),
+                _ => "NULL".to_owned(),
+            };
+            let computed = self.computed(group.compute[having.compute]);
+            format!("{computed} {} {bound}", operator(having.operator))
+        });
+        let having: Vec<String> = having.collect();
+        if !having.is_empty() {
+            text += &format!(" HAVING {}", having.join(" AND "));
         }
         let order = |order: &OrderBy| {
             // By its place: a column of the table may have the name of one of the result.
@@ -243,6 +283,8 @@ impl Texts<'_> {
             Work::Get { .. } => vec![self.get()],
             Work::Latest { by, time, .. } => vec![self.latest(*by, *time, seeks)],
             Work::Range(range) => vec![self.range(range)],
+            Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
+            Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
             Work::Group(group) => vec![self.group(group)],
             Work::Update { set, .. } => self.updates(set),
             Work::ReadModifyWrite { set, .. } => {

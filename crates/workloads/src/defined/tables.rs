@@ -39,6 +39,7 @@ pub(super) fn without_bytes(key: &[usize]) -> &'static Table {
 /// A group of all rows of which nothing is computed.
 pub(super) fn group_of() -> Group {
     Group {
+        having: Vec::new(),
         table: 0,
         conditions: Vec::new(),
         by: Vec::new(),

@@ -4,15 +4,24 @@ use embermark_language::{Sql, Work};
 use embermark_meter::Measured;
 use embermark_model::ResultSet;
 use embermark_model::answer::Difference;
-use embermark_model::fingerprint::Checksum;
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::table::Value;
 
-use super::super::cell::{changes_rows, table_of};
+use super::super::cell::{Cell, changes_rows, table_of};
 use super::super::mixed::{self, Left};
 use super::super::oracle::{Content, Touched};
-use super::super::port::fingerprint;
+use super::super::port::{Database, fingerprint};
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
 use crate::{CheckError, Strategy};
+
+/// What a row counts as in what a phase finds.
+fn print(cell: &Cell, database: &dyn Database, phase: usize, row: &[Value<'_>]) -> Fingerprint {
+    database.print(phase, row).unwrap_or_else(|| match cell.work(phase) {
+        Work::Find { select, .. } => fingerprint(select.iter().map(|column| row[*column])),
+        _ => fingerprint(row.iter().copied()),
+    })
+}
 
 impl FileBench {
     /// Compares what a run has found, and what it has left, with what it must.
@@ -25,7 +34,7 @@ impl FileBench {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
         }
         if !self.done.is_empty() {
-            mixed::check_reads(self.cell(), &self.done)?;
+            mixed::check_reads(self.cell(), &*self.database, &self.done)?;
             for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
                 self.compare_rows(table, &touched, put, true)?;
             }
@@ -35,7 +44,9 @@ impl FileBench {
             return self.check_question(phase, sql);
         }
         let tells = self.database.tells_changes();
-        self.oracle.check(phase, ops, &self.found, tells)?;
+        let (cell, database) = (&*self.prepared.cell, &*self.database);
+        let print = |row: &[Value<'_>]| print(cell, database, phase, row);
+        self.oracle.check(phase, ops, &self.found, tells, &print)?;
         let Some(table) = table_of(work).filter(|_| changes_rows(work)) else { return Ok(()) };
         let touched = self.oracle.touched(phase, ops);
         // A bulk load that was capped may have put any of the rows in.

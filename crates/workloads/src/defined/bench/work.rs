@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Scope};
-use embermark_language::{Removed, Work};
+use embermark_language::Work;
 use embermark_meter::Meter;
 
-use super::super::cell::{changes_rows, is_point, is_question, table_of};
+use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, table_of};
 use super::super::crew::Duty;
 use super::super::mix;
+use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
 use super::{FileBench, Holds};
 use crate::Strategy;
@@ -95,7 +96,7 @@ impl FileBench {
         let Self { prepared, database, found, .. } = self;
         let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
         if is_question(work) {
-            return database.within(Scope::PerOperation, &mut |session| {
+            return database.within(phase, Scope::PerOperation, &mut |session| {
                 meter.for_time(prepared.window, |i| session.perform(phase, i, found)).map(drop)
             });
         }
@@ -104,11 +105,12 @@ impl FileBench {
                 let rows = prepared.cell.tables[*table].loaded;
                 found.changed = database.bulk(*table, rows, meter)?;
             }
-            Work::Delete { removed: Removed::Older { .. }, .. } => {
+            work if changes_at_once(work) => {
                 meter.once(|| {
                     loop {
                         found.more = false;
-                        database.within(Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
+                        database
+                            .within(phase, Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
                         if !found.more {
                             return Ok(());
                         }
@@ -118,16 +120,16 @@ impl FileBench {
             Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
                 // Reading and writing are one transaction.
                 meter.each(prepared.ops(phase), |i| {
-                    database.within(Scope::Batch, &mut |both| both.perform(phase, i, found))
+                    database.within(phase, Scope::Batch, &mut |both| both.perform(phase, i, found))
                 })?;
             }
             _ => {
                 let ops = prepared.ops(phase) as usize;
                 by.each(ops, meter, |scope, part| {
                     let (mut part, mut done) = (Some(part), 0);
-                    database.within(scope, &mut |session| {
+                    database.within(phase, scope, &mut |session| {
                         if let Some(part) = part.take() {
-                            done = part.each(|i| session.perform(phase, i, found))?;
+                            done = session.each(phase, Shared::alone(part), found)?;
                         }
                         Ok(())
                     })?;

@@ -13,7 +13,7 @@ use super::super::statements::operator;
 /// The groups of a table's rows that meet the filters, as columns `c0`, `c1`, …, and behind them, of
 /// each sum, how many values it is of: a sum of nothing is 0 or NULL to HarperDB as it happens. `None`
 /// where it answers otherwise than by the bytes of texts, or not at all (seen with 4.7): its MIN
-/// and MAX are NULL where they should be 0, it orders texts by UTF-16, and a quote in a text is an error.
+/// and MAX are NULL where they should be 0, so that no condition on groups is left to it, it orders texts by UTF-16, and a quote in a text is an error.
 pub(super) fn group(
     dialect: &dyn Dialect,
     table: &Table,
@@ -26,7 +26,7 @@ pub(super) fn group(
     });
     let is_extreme =
         |compute: &Compute| matches!(compute.aggregate, Aggregate::Min | Aggregate::Max);
-    if sorts_texts || group.compute.iter().any(is_extreme) {
+    if sorts_texts || !group.having.is_empty() || group.compute.iter().any(is_extreme) {
         return None;
     }
     let name = |column: usize| format!("`{}`", table.columns[column].name);

@@ -42,7 +42,8 @@ pub(super) fn group(
         Some(Grouped::Column(column)) => table.columns[*column].of == ColumnType::Bytes,
         _ => false,
     });
-    if sorts_bytes {
+    // Of no rows it makes no group, and so none that could meet a condition.
+    if sorts_bytes || (group.by.is_empty() && !group.having.is_empty()) {
         return None;
     }
     let mut stages = Vec::new();
@@ -86,6 +87,11 @@ pub(super) fn group(
     if !absent.is_empty() {
         stages.push(format!(r#"{{"$set": {{{absent}}}}}"#));
     }
+    for having in &group.having {
+        let (column, bound) = (&columns[group.by.len() + having.compute], having.bound.as_value());
+        let condition = condition(having.operator, &value(bound)?);
+        stages.push(format!(r#"{{"$match": {{"{column}": {condition}}}}}"#));
+    }
     let sort = group.order.iter().map(|order| {
         let way = if order.descending { -1 } else { 1 };
         format!(r#""{}": {way}"#, columns[order.column])
@@ -96,6 +102,12 @@ pub(super) fn group(
     }
     stages.extend(group.limit.map(|limit| format!(r#"{{"$limit": {limit}}}"#)));
     Some(Pipeline { text: format!("[{}]", stages.join(", ")), columns })
+}
+
+/// The rows that meet the filters; `None` where bytes would be compared.
+pub(super) fn matched(table: &Table, filters: &[Filter<'_>]) -> Option<Pipeline> {
+    let stage = matching(table, filters)?.unwrap_or_default();
+    Some(Pipeline { text: format!("[{stage}]"), columns: paths(table) })
 }
 
 /// The newest rows of each value of a column.
@@ -127,19 +139,23 @@ fn matching(table: &Table, filters: &[Filter<'_>]) -> Option<Option<String>> {
     let mut conditions: Vec<String> = Vec::new();
     conditions.extend(key_range(table, filters));
     for filter in filters {
-        let bound = value(filter.bound)?;
-        let condition = match filter.operator {
-            Operator::Equal => format!(r#"{{"$eq": {bound}}}"#),
-            // What is absent is unequal too.
-            Operator::NotEqual => format!(r#"{{"$nin": [{bound}, null]}}"#),
-            Operator::Less => format!(r#"{{"$lt": {bound}}}"#),
-            Operator::AtMost => format!(r#"{{"$lte": {bound}}}"#),
-            Operator::Greater => format!(r#"{{"$gt": {bound}}}"#),
-            Operator::AtLeast => format!(r#"{{"$gte": {bound}}}"#),
-        };
+        let condition = condition(filter.operator, &value(filter.bound)?);
         conditions.push(format!(r#"{{"{}": {condition}}}"#, path(table, filter.column)));
     }
     Some(Some(format!(r#"{{"$match": {{"$and": [{}]}}}}"#, conditions.join(", "))))
+}
+
+/// A comparison with a bound.
+fn condition(operator: Operator, bound: &str) -> String {
+    match operator {
+        Operator::Equal => format!(r#"{{"$eq": {bound}}}"#),
+        // What is absent is unequal too.
+        Operator::NotEqual => format!(r#"{{"$nin": [{bound}, null]}}"#),
+        Operator::Less => format!(r#"{{"$lt": {bound}}}"#),
+        Operator::AtMost => format!(r#"{{"$lte": {bound}}}"#),
+        Operator::Greater => format!(r#"{{"$gt": {bound}}}"#),
+        Operator::AtLeast => format!(r#"{{"$gte": {bound}}}"#),
+    }
 }
 
 /// The range of keys in which rows of the filters lie, as a condition: of a key of several columns

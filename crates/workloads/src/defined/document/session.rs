@@ -6,17 +6,19 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Language, Order,
     Value as Stored,
 };
-use embermark_language::{Group, Range, Removed, Span, Work};
+use embermark_contract::row::ResultRow;
+use embermark_language::{Group, Operator, Range, Removed, Span, Work};
 use embermark_model::answer;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::table::{OwnedValue, Value};
+use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
-use super::super::access::filters;
+use super::super::access::{self, filters};
 use super::super::aggregate::Groups;
+use super::super::arena::Arena;
 use super::super::cell::{Cell, table_of};
 use super::super::newest::Newest;
-use super::super::port::{Found, Session};
+use super::super::port::{Found, Session, fingerprint};
 use super::super::row;
 use super::{Fields, Key, Question, fields_of, harper_sql, key_of, stored};
 
@@ -28,6 +30,7 @@ pub(super) struct DocumentSession<'a> {
     pub names: &'a [Vec<&'static str>],
     pub questions: &'a [Option<Question>],
     pub seeks: &'a [bool],
+    pub arena: &'a Arena,
 }
 
 impl DocumentSession<'_> {
@@ -52,7 +55,8 @@ impl DocumentSession<'_> {
         let table = cell.tables[range.table].table;
         let (of, time) = match range.span {
             Span::Rows { .. } => {
-                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                let key: Key<'_> =
+                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
                 let most = u32::try_from(cell.wanted(phase, i)).unwrap_or(u32::MAX);
                 let from = Filter::Keys { from: &key, to: &[] };
                 return self.rows(range.table, from, (Order::Key, Some(most)), found);
@@ -183,10 +187,98 @@ impl DocumentSession<'_> {
         Ok(())
     }
 
+    /// Visits the documents that meet the conditions of a phase: found by the store where all of them are
+    /// equalities, or it has a question for them, else looked at here.
+    fn matching(
+        &mut self,
+        phase: usize,
+        table: usize,
+        visit: &mut dyn FnMut(&[Value<'_>]),
+    ) -> Result<()> {
+        let (cell, collection) = (self.cell, self.collections[table]);
+        let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
+        let mut each = |document: &dyn ResultRow| {
+            let values = of.columns.iter().enumerate();
+            let values = values.map(|(at, def)| row::value(document, at, def.of));
+            let values = values.collect::<Result<row::Values<'_>>>()?;
+            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
+                visit(&values);
+            }
+            Ok(())
+        };
+        if let Some(Question { text, columns }) = &self.questions[phase] {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut each);
+        }
+        let equal = equalities(of, &filters);
+        let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
+        let columns = &self.names[table];
+        let find = Find { filter, order: Order::Any, limit: None, columns };
+        self.store.find(collection, &find, &mut each)
+    }
+
+    fn find(
+        &mut self,
+        phase: usize,
+        table: usize,
+        select: &[usize],
+        found: &mut Found,
+    ) -> Result<()> {
+        let mut rows = Checksum::default();
+        self.matching(phase, table, &mut |row| {
+            rows += fingerprint(select.iter().map(|column| row[*column]));
+        })?;
+        found.rows = rows;
+        Ok(())
+    }
+
+    /// The keys of the documents that meet the conditions of a phase.
+    fn keys(&mut self, phase: usize, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
+        let (mut keys, key) = (Vec::new(), &self.cell.tables[table].table.key);
+        self.matching(phase, table, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        Ok(keys)
+    }
+
+    /// Sets fields of the documents that meet conditions: all at once where these are equalities, else each by
+    /// its key.
+    fn update_where(&mut self, phase: usize, table: usize) -> Result<u64> {
+        let (cell, collection) = (self.cell, self.collections[table]);
+        let of = cell.tables[table].table;
+        let set = cell.set(phase, 0).iter();
+        let set = set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, 0, *at))));
+        let set: Fields<'_> = set.collect();
+        if let Some(equal) = equalities(of, &filters(cell, phase, 0)) {
+            return self.store.update(collection, &Filter::Every(&equal), &set);
+        }
+        let mut changed = 0;
+        for key in self.keys(phase, table)? {
+            let key: Key<'_> = key.iter().map(|value| stored(value.as_value())).collect();
+            changed += self.store.update(collection, &Filter::Key(&key), &set)?;
+        }
+        Ok(changed)
+    }
+
+    /// Deletes the documents that meet conditions, in the same ways.
+    fn delete_where(&mut self, phase: usize, table: usize) -> Result<u64> {
+        let (cell, collection) = (self.cell, self.collections[table]);
+        let of = cell.tables[table].table;
+        if let Some(equal) = equalities(of, &filters(cell, phase, 0)) {
+            return self.store.delete(collection, &Filter::Every(&equal));
+        }
+        let mut deleted = 0;
+        for key in self.keys(phase, table)? {
+            let key: Key<'_> = key.iter().map(|value| stored(value.as_value())).collect();
+            deleted += self.store.delete(collection, &Filter::Key(&key))?;
+        }
+        Ok(deleted)
+    }
+
     fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<u64> {
         let cell = self.cell;
         let of = cell.tables[table].table;
-        let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+        let key: Key<'_> = cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
         let set = cell
             .set(phase, i)
             .iter()
@@ -202,9 +294,11 @@ impl DocumentSession<'_> {
         let collection = self.collections[table];
         match removed {
             Removed::Keys { .. } => {
-                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                let key: Key<'_> =
+                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
                 self.store.delete(collection, &Filter::Key(&key))
             }
+            Removed::Where(_) => self.delete_where(phase, table),
             Removed::Older { time, units } => {
                 let to = Stored::Int(rows.older(*time, *units).saturating_add(1));
                 if rows.table.key.first() == Some(time) {
@@ -216,6 +310,18 @@ impl DocumentSession<'_> {
             }
         }
     }
+}
+
+/// Conditions as a filter of the store's, where all of them are equalities with fields beside the key.
+pub(super) fn equalities<'a>(
+    table: &'a Table,
+    filters: &[access::Filter<'a>],
+) -> Option<SmallVec<[Filter<'a>; 4]>> {
+    let each = filters.iter().map(|filter| {
+        let is_equality = filter.operator == Operator::Equal && !table.key.contains(&filter.column);
+        is_equality.then(|| Filter::Equal(&table.columns[filter.column].name, stored(filter.bound)))
+    });
+    each.collect()
 }
 
 impl Session for DocumentSession<'_> {
@@ -232,7 +338,8 @@ impl Session for DocumentSession<'_> {
                 found.changed += 1;
             }
             Work::Get { .. } | Work::ReadModifyWrite { .. } => {
-                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                let key: Key<'_> =
+                    cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
                 self.rows(table, Filter::Key(&key), (Order::Any, None), found)?;
                 if matches!(work, Work::ReadModifyWrite { .. }) {
                     found.changed += self.update(phase, i, table)?;
@@ -241,6 +348,8 @@ impl Session for DocumentSession<'_> {
             Work::Update { .. } => found.changed += self.update(phase, i, table)?,
             Work::Latest { .. } => self.latest(phase, table, found)?,
             Work::Range(range) => self.range(phase, i, range, found)?,
+            Work::Find { select, .. } => self.find(phase, table, select, found)?,
+            Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
             Work::Group(group) => self.group(phase, group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
             Work::Sql(_) | Work::Mix(_) => {}

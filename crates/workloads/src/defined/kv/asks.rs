@@ -10,6 +10,7 @@ use embermark_contract::{Result, Scope};
 use embermark_language::{Range, Span, Work};
 
 use super::super::access::{Access, By, filters};
+use super::super::arena::Arena;
 use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::codec::shown::{Shown, order};
@@ -35,7 +36,8 @@ impl Way {
             Work::Sql(_) => Self::Rows,
             Work::Group(_) => Self::Either,
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
-            Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
+            Work::Find { .. }
+            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
                 let access = Access::of(rows.table, &filters(cell, phase, 0));
                 if access.exact && access.by != By::All { Self::Pairs } else { Self::Either }
             }
@@ -80,6 +82,11 @@ impl Asks {
         let ways = (0..cell.definition.phases.len()).map(|phase| Way::of(cell, phase)).collect();
         let by_rows = ByRows { statements: Statements::new(cell), views, number: None };
         Self { ways, shown, by_rows }
+    }
+
+    /// Whether the pairs alone answer a phase.
+    pub(super) fn by_pairs(&self, phase: usize) -> bool {
+        self.ways[phase] == Way::Pairs
     }
 
     /// Has the rows of the tables shown.
@@ -137,36 +144,39 @@ impl ByRows {
         found: &mut Found,
     ) -> Result<()> {
         self.ready(store, number, cell, phase)?;
-        SqlSession { store, cell, statements: &self.statements }.perform(phase, i, found)
+        let (statements, arena) = (&self.statements, &Arena::default());
+        SqlSession { store, cell, statements, arena }.perform(phase, i, found)
     }
 }
 
-/// Operations that are each a commit of its own, on a store that keeps its tables in columns, too.
+/// Questions that the columns may answer of a store that keeps these, too.
 pub(super) struct AskingSession<'a> {
     pub store: &'a mut dyn KvStore,
     pub cell: &'a Cell,
     pub codecs: &'a [Codec],
     pub tables: &'a [Table],
+    pub arena: &'a Arena,
     pub buffers: &'a mut Buffers,
     pub asks: &'a mut Asks,
 }
 
 impl Session for AskingSession<'_> {
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
-        let Self { store, cell, codecs, tables, buffers, asks } = self;
+        let Self { store, cell, codecs, tables, arena, buffers, asks } = self;
         let Asks { ways, by_rows, .. } = &mut **asks;
         let store = &mut **store;
         let mut by_pairs = |store: &mut dyn KvStore, found: &mut Found| {
             store.within(Scope::PerOperation, |operations| {
-                KvSession { operations, cell, codecs, tables, buffers }.perform(phase, i, found)
+                let by_values = true;
+                KvSession { operations, cell, codecs, tables, arena, buffers, by_values }
+                    .perform(phase, i, found)
             })
         };
         match ways[phase] {
-            Way::Pairs => by_pairs(store, found),
             Way::Rows => store.ask_rows(found, &mut |sql, number, found| {
                 by_rows.answer(sql, number, cell, (phase, i), found)
             }),
-            Way::Either => {
+            Way::Pairs | Way::Either => {
                 let question = &cell.definition.phases[phase].name;
                 // A side that is asked after the other adds to what there was before both.
                 let before = found.rows;

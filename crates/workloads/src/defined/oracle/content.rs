@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::super::cell::{Cell, Rows};
 use super::super::port::{fingerprint, with};
+use super::super::row::Values;
 
 /// Rows of a table that were changed, and how.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,11 @@ impl Touched {
         self.rows.insert(place, Fate::Gone);
     }
 
+    /// How many rows are changed or deleted.
+    pub(super) fn changed(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
     /// How many rows are deleted.
     pub(super) fn gone(&self) -> u64 {
         self.rows.values().filter(|fate| matches!(fate, Fate::Gone)).count() as u64
@@ -78,12 +84,10 @@ impl Touched {
         of_column.into_iter().any(|(_, phase, i)| same(cell.fresh(*phase, *i, column), got))
     }
 
-    /// The fingerprint of a row that is there.
-    pub(super) fn row(&self, cell: &Cell, rows: &Rows, place: usize) -> Fingerprint {
+    /// The values of a row that is there.
+    pub(super) fn row<'a>(&self, cell: &'a Cell, rows: &'a Rows, place: usize) -> Values<'a> {
         let columns = 0..rows.table.columns.len();
-        columns.fold(Fingerprint::default(), |print, column| {
-            with(print, self.value(cell, rows, place, column))
-        })
+        columns.map(|column| self.value(cell, rows, place, column)).collect()
     }
 
     /// Makes of the checksum of a table's loaded rows that of what is left of them.
@@ -92,7 +96,7 @@ impl Touched {
         for (place, fate) in &self.rows {
             *sum -= fingerprint(rows.row(*place));
             if let Fate::Set(_) = fate {
-                *sum += self.row(cell, rows, *place);
+                *sum += fingerprint(self.row(cell, rows, *place));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use embermark_data::table::compare;
-use embermark_language::{Aggregate, Group, Grouped, Operator, OrderBy};
+use embermark_language::{Aggregate, Condition, Group, Grouped, Operator, OrderBy};
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::{OwnedValue, Value};
 
@@ -22,27 +22,12 @@ pub(super) struct Expected {
 /// Every group of the loaded rows, in no order.
 pub(super) fn all(rows: &Rows, group: &Group) -> Vec<Expected> {
     let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
-    let meets = |place: usize| {
-        group.conditions.iter().all(|condition| {
-            let value = rows.staged.value(place, condition.column);
-            let order = compare(&value, &rows.bound(condition));
-            value != Value::Null
-                && match condition.operator {
-                    Operator::Equal => order.is_eq(),
-                    Operator::NotEqual => order.is_ne(),
-                    Operator::Less => order.is_lt(),
-                    Operator::AtMost => order.is_le(),
-                    Operator::Greater => order.is_gt(),
-                    Operator::AtLeast => order.is_ge(),
-                }
-        })
-    };
     let columns = group.compute.len();
     if group.by.is_empty() {
         groups.insert(String::new(), Vec::new());
     }
     let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();
-    for place in (0..rows.loaded).filter(|place| meets(*place)) {
+    for place in (0..rows.loaded).filter(|place| meets(rows, &group.conditions, *place)) {
         let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
         let key = key_of(&by);
         groups.entry(key.clone()).or_insert(by);
@@ -66,6 +51,26 @@ pub(super) fn all(rows: &Rows, group: &Group) -> Vec<Expected> {
         Expected { row, off }
     });
     expected.collect()
+}
+
+/// Whether a row meets all conditions.
+pub(super) fn meets(rows: &Rows, conditions: &[Condition], place: usize) -> bool {
+    conditions.iter().all(|condition| {
+        let value = rows.staged.value(place, condition.column);
+        value != Value::Null && holds(condition.operator, compare(&value, &rows.bound(condition)))
+    })
+}
+
+/// Whether a comparison that came out so is what an operator asks for.
+const fn holds(operator: Operator, order: Ordering) -> bool {
+    match operator {
+        Operator::Equal => order.is_eq(),
+        Operator::NotEqual => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::AtMost => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        Operator::AtLeast => order.is_ge(),
+    }
 }
 
 /// What a row is grouped by.
@@ -143,15 +148,21 @@ pub(super) fn check(
 ) -> Result<(), Difference> {
     let width = group.by.len() + group.compute.len();
     let got: Vec<&[Answered]> = answer.chunks(width).collect();
-    let most = group.limit.map_or(usize::MAX, |limit| limit as usize).min(all.len());
-    if got.len() != most {
+    let limit = group.limit.map_or(usize::MAX, |limit| limit as usize);
+    let by = group.by.len();
+    // Each with whether it must be in the answer: what is too close to a bound to say may be.
+    let met = all.into_iter().filter_map(|expected| {
+        let met = is_met(group, &expected)?;
+        Some((key_of(&expected.row[..by]), (expected, met)))
+    });
+    let mut left: BTreeMap<String, (Expected, bool)> = met.collect();
+    let must = left.values().filter(|(_, must)| *must).count();
+    let (least, most) = (must.min(limit), left.len().min(limit));
+    if !(least..=most).contains(&got.len()) {
         return differ(format!("expected {most} groups, got {}", got.len()));
     }
-    let by = group.by.len();
-    let mut left: BTreeMap<String, Expected> =
-        all.into_iter().map(|expected| (key_of(&expected.row[..by]), expected)).collect();
     for row in &got {
-        let Some(expected) = left.remove(&key_of(&row[..by])) else {
+        let Some((expected, _)) = left.remove(&key_of(&row[..by])) else {
             return differ(format!("group {} should not be in the answer", show(row)));
         };
         let agrees = |at: usize| agree(&expected.row[at], &row[at], expected.off[at]);
@@ -166,13 +177,38 @@ pub(super) fn check(
         }
     }
     let last = got.last().filter(|_| !group.order.is_empty());
-    let better = left
-        .values()
-        .find(|expected| last.is_some_and(|last| order(&group.order, &expected.row, last).is_lt()));
-    match better {
-        Some(expected) => differ(format!("group {} is missing", show(&expected.row))),
+    let is_missing = |expected: &Expected| {
+        got.len() < limit
+            || last.is_some_and(|last| order(&group.order, &expected.row, last).is_lt())
+    };
+    let missing = left.values().find(|(expected, must)| *must && is_missing(expected));
+    match missing {
+        Some((expected, _)) => differ(format!("group {} is missing", show(&expected.row))),
         None => Ok(()),
     }
+}
+
+/// Whether a group must be in the answer, or may be; `None`: it must not.
+fn is_met(group: &Group, expected: &Expected) -> Option<bool> {
+    let mut must = true;
+    for having in &group.having {
+        let at = group.by.len() + having.compute;
+        let order = match (&expected.row[at], &having.bound) {
+            (Answered::Int(value), OwnedValue::Int(bound)) => value.cmp(bound),
+            (Answered::Float(value), OwnedValue::Float(bound)) => {
+                if (value - bound).abs() <= expected.off[at].max(TOLERANCE * bound.abs()) {
+                    must = false;
+                    continue;
+                }
+                value.total_cmp(bound)
+            }
+            _ => return None,
+        };
+        if !holds(having.operator, order) {
+            return None;
+        }
+    }
+    Some(must)
 }
 
 fn differ<T>(text: String) -> Result<T, Difference> {

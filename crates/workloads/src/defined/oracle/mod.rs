@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use embermark_language::{Range, Removed, Span, Work};
+use embermark_language::{Condition, Range, Removed, Span, Work};
 use embermark_model::answer::{Difference, Expected};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
@@ -16,8 +16,12 @@ use embermark_model::table::Value;
 use super::cell::{Cell, Rows};
 use super::draws::Drawn;
 use super::port::{Found, fingerprint};
+use super::row::Values;
 pub(super) use content::{Content, Touched};
 use times::TimeOrder;
+
+/// What a row counts as in what a phase finds, as its database has it.
+pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
 
 /// Knows what every phase must find and leave.
 pub(super) struct Oracle {
@@ -43,6 +47,7 @@ impl Oracle {
         ops: u64,
         found: &Found,
         tells_changes: bool,
+        print: &Print<'_>,
     ) -> Result<(), Difference> {
         let cell = Arc::clone(&self.cell);
         let work = cell.work(phase);
@@ -59,16 +64,20 @@ impl Oracle {
         };
         match work {
             Work::Insert { .. } => counted(ops),
-            Work::Get { .. } => rows(self.got(phase, ops)),
-            Work::Latest { table, by, time } => rows(latest(&cell.tables[*table], *by, *time)),
-            Work::Range(range) => rows(self.ranged(phase, range, ops)),
+            Work::Get { .. } => rows(self.got(phase, ops, print)),
+            Work::Latest { table, by, time } => {
+                rows(latest(&cell.tables[*table], *by, *time, print))
+            }
+            Work::Range(range) => rows(self.ranged(phase, range, ops, print)),
+            Work::Find { conditions, .. } => rows(self.found(phase, conditions, print)),
+            Work::UpdateWhere { .. } => counted(self.touched(phase, ops).changed()),
             Work::Group(group) => {
                 let rows = &cell.tables[group.table];
                 groups::check(group, groups::all(rows, group), &found.result)
             }
             Work::Update { .. } => counted(self.present(phase, ops)),
             Work::ReadModifyWrite { .. } => {
-                rows(self.read_before(phase, ops))?;
+                rows(self.read_before(phase, ops, print))?;
                 counted(self.present(phase, ops))
             }
             Work::Delete { .. } => counted(self.touched(phase, ops).gone()),
@@ -93,6 +102,16 @@ impl Oracle {
                         touched.delete(place);
                     }
                 }
+            }
+            Work::UpdateWhere { table, conditions, .. } => {
+                let rows = &self.cell.tables[*table];
+                let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
+                met.for_each(|place| touched.set(&self.cell, place, phase, 0));
+            }
+            Work::Delete { table, removed: Removed::Where(conditions) } => {
+                let rows = &self.cell.tables[*table];
+                let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
+                met.for_each(|place| touched.delete(place));
             }
             Work::Delete { table, removed: Removed::Older { time, units } } => {
                 let rows = &self.cell.tables[*table];
@@ -123,17 +142,20 @@ impl Oracle {
         left
     }
 
-    fn row(&self, phase: usize, place: usize) -> Fingerprint {
-        fingerprint(self.cell.rows_of(phase).row(place))
-    }
-
-    fn got(&self, phase: usize, ops: u64) -> Checksum {
+    fn got(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
+        let rows = self.cell.rows_of(phase);
         let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
         let there = drawn.filter_map(|drawn| match drawn {
-            Drawn::Row(place) => Some(self.row(phase, place)),
+            Drawn::Row(place) => Some(print(&values(rows, place))),
             Drawn::Absent(_) => None,
         });
         there.collect()
+    }
+
+    fn found(&self, phase: usize, conditions: &[Condition], print: &Print<'_>) -> Checksum {
+        let rows = self.cell.rows_of(phase);
+        let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
+        met.map(|place| print(&values(rows, place))).collect()
     }
 
     /// How many operations concern a row that is there.
@@ -143,19 +165,19 @@ impl Oracle {
     }
 
     /// Rows as each operation of a read-modify-write finds them.
-    fn read_before(&self, phase: usize, ops: u64) -> Checksum {
+    fn read_before(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
         let (mut touched, mut read) = (Touched::default(), Checksum::default());
         for i in 0..ops as usize {
             if let Drawn::Row(place) = self.cell.drawn(phase, i) {
                 let rows = self.cell.rows_of(phase);
-                read += touched.row(&self.cell, rows, place);
+                read += print(&touched.row(&self.cell, rows, place));
                 touched.set(&self.cell, place, phase, i);
             }
         }
         read
     }
 
-    fn ranged(&mut self, phase: usize, range: &Range, ops: u64) -> Checksum {
+    fn ranged(&mut self, phase: usize, range: &Range, ops: u64, print: &Print<'_>) -> Checksum {
         let cell = Arc::clone(&self.cell);
         let rows = &cell.tables[range.table];
         let mut read = Checksum::default();
@@ -166,7 +188,7 @@ impl Oracle {
                     let (Ok(nth) | Err(nth)) = rows.staged.find(&key);
                     let wanted = cell.wanted(phase, i) as usize;
                     let from = rows.in_key_order_from(nth).take(wanted);
-                    from.for_each(|place| read += self.row(phase, place));
+                    from.for_each(|place| read += print(&values(rows, place)));
                 }
             }
             Span::Last { of, time, .. } | Span::From { of, time, .. } => {
@@ -175,7 +197,7 @@ impl Oracle {
                     for i in 0..ops as usize {
                         let (from, to) = cell.times(phase, i);
                         let places = times::in_key_order(rows, cell.of(phase, i), from, to);
-                        places.for_each(|place| read += fingerprint(rows.row(place)));
+                        places.for_each(|place| read += print(&values(rows, place)));
                     }
                     return read;
                 }
@@ -184,7 +206,7 @@ impl Oracle {
                 for i in 0..ops as usize {
                     let (from, to) = cell.times(phase, i);
                     for place in order.between(rows, cell.of(phase, i), from, to) {
-                        read += fingerprint(rows.row(place));
+                        read += print(&values(rows, place));
                     }
                 }
             }
@@ -193,12 +215,17 @@ impl Oracle {
     }
 }
 
+/// The values of a row.
+pub(super) fn values(rows: &Rows, place: usize) -> Values<'_> {
+    rows.row(place).collect()
+}
+
 fn first(rows: &Rows, most: usize) -> Checksum {
     (0..most.min(rows.loaded)).map(|place| fingerprint(rows.row(place))).collect()
 }
 
 /// The newest rows of each value of a column, several where they are of the same time.
-fn latest(rows: &Rows, by: usize, time: usize) -> Checksum {
+fn latest(rows: &Rows, by: usize, time: usize, print: &Print<'_>) -> Checksum {
     let mut newest: HashMap<u64, (i64, Checksum)> = HashMap::new();
     for place in 0..rows.loaded {
         let (of, Value::Int(at)) = (rows.staged.value(place, by), rows.staged.value(place, time))
@@ -214,7 +241,7 @@ fn latest(rows: &Rows, by: usize, time: usize) -> Checksum {
             *newest = (at, Checksum::default());
         }
         if at == newest.0 {
-            newest.1 += fingerprint(rows.row(place));
+            newest.1 += print(&values(rows, place));
         }
     }
     newest.into_values().fold(Checksum::default(), |mut all, (_, rows)| {

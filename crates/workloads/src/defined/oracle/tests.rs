@@ -52,6 +52,11 @@ by = ["station"]
 compute = ["avg(temp)", "count(temp)", "min(time)"]
 order = ["-avg(temp)"]
 limit = 2
+[phase.warm]
+do = "group"
+by = ["station"]
+compute = ["avg(temp)", "count(temp)"]
+having = [["avg(temp)", ">=", 10], ["count(temp)", "<", 3]]
 [phase.old]
 do = "delete"
 older = "200s"
@@ -70,11 +75,16 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let tables = source::open(definition, &dir.join("staged")).unwrap();
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
-    (Arc::new(Cell { definition, tables, draws, fresh, engine: String::new() }), definition)
+    let (set_at_once, engine) = (super::super::cell::set_at_once(definition), String::new());
+    (Arc::new(Cell { definition, tables, draws, fresh, set_at_once, engine }), definition)
 }
 
 fn phase(definition: &Definition, name: &str) -> usize {
     definition.phases.iter().position(|phase| phase.name == name).unwrap()
+}
+
+fn print(row: &[Value<'_>]) -> Fingerprint {
+    fingerprint(row.iter().copied())
 }
 
 fn sum(cell: &Cell, places: &[usize]) -> Checksum {
@@ -88,14 +98,14 @@ fn the_newest_rows_of_each_value_are_known() {
     let mut oracle = Oracle::new(Arc::clone(&cell));
     let right = Found { rows: sum(&cell, &[5, 3, 4]), ..Found::default() };
     let latest = phase(definition, "latest");
-    assert_eq!(oracle.check(latest, 1, &right, true), Ok(()));
+    assert_eq!(oracle.check(latest, 1, &right, true, &print), Ok(()));
     for wrong in [&[5, 3][..], &[5, 3, 4, 4], &[0, 3, 4]] {
         let wrong = Found { rows: sum(&cell, wrong), ..Found::default() };
-        assert!(oracle.check(latest, 1, &wrong, true).is_err());
+        assert!(oracle.check(latest, 1, &wrong, true, &print).is_err());
     }
     // The row without a note belongs to none.
     let right = Found { rows: sum(&cell, &[5, 1, 4]), ..Found::default() };
-    assert_eq!(oracle.check(phase(definition, "by_note"), 1, &right, true), Ok(()));
+    assert_eq!(oracle.check(phase(definition, "by_note"), 1, &right, true, &print), Ok(()));
 }
 
 #[test]
@@ -111,8 +121,8 @@ fn ranges_hold_the_rows_of_their_time() {
         expected += sum(&cell, &[[5, 3, 4][station as usize - 1]]);
     }
     let right = Found { rows: expected, ..Found::default() };
-    assert_eq!(oracle.check(window, 3, &right, true), Ok(()));
-    assert!(oracle.check(window, 2, &right, true).is_err());
+    assert_eq!(oracle.check(window, 3, &right, true, &print), Ok(()));
+    assert!(oracle.check(window, 2, &right, true, &print).is_err());
 }
 
 #[test]
@@ -127,16 +137,16 @@ fn groups_are_filtered_bucketed_and_computed() {
     let rows =
         [row(1, 60, 1, 20.0), row(1, 300, 1, 22.0), row(2, 300, 1, 4.0), row(3, 300, 1, 10.0)];
     let found = |rows: &[[Answered; 4]]| Found { result: rows.concat(), ..Found::default() };
-    assert_eq!(oracle.check(hourly, 1, &found(&rows), true), Ok(()));
+    assert_eq!(oracle.check(hourly, 1, &found(&rows), true, &print), Ok(()));
     let mut turned = rows.clone();
     turned.reverse();
-    assert_eq!(oracle.check(hourly, 1, &found(&turned), true), Ok(()));
-    assert!(oracle.check(hourly, 1, &found(&rows[1..]), true).is_err());
+    assert_eq!(oracle.check(hourly, 1, &found(&turned), true, &print), Ok(()));
+    assert!(oracle.check(hourly, 1, &found(&rows[1..]), true, &print).is_err());
     let mut bent = rows.clone();
     bent[2][3] = Answered::Float(4.000_01);
-    assert!(oracle.check(hourly, 1, &found(&bent), true).is_err());
+    assert!(oracle.check(hourly, 1, &found(&bent), true, &print).is_err());
     let twice = [&rows[..3], &rows[..1]].concat();
-    assert!(oracle.check(hourly, 1, &found(&twice), true).is_err());
+    assert!(oracle.check(hourly, 1, &found(&twice), true, &print).is_err());
 }
 
 #[test]
@@ -152,12 +162,33 @@ fn the_best_groups_come_in_order() {
     let third = row(2, 0.5 / 3.0, 3, 90);
     let mut check = |rows: &[&[Answered; 4]]| {
         let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();
-        oracle.check(means, 1, &Found { result, ..Found::default() }, true)
+        oracle.check(means, 1, &Found { result, ..Found::default() }, true, &print)
     };
     assert_eq!(check(&[&one, &two]), Ok(()));
     assert!(check(&[&two, &one]).unwrap_err().0.contains("comes before"));
     assert!(check(&[&one, &third]).unwrap_err().0.contains("is missing"));
     assert!(check(&[&one]).is_err());
+}
+
+#[test]
+fn groups_that_meet_no_condition_are_left_out_and_one_at_its_bound_may_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(cell);
+    let warm = phase(definition, "warm");
+    let row =
+        |station, mean, rows| [Answered::Int(station), Answered::Float(mean), Answered::Int(rows)];
+    // 10 is the bound: rounding may put it on either side.
+    let (one, at, cold) = (row(1, 21.0, 2), row(3, 10.0, 1), row(2, 0.5 / 3.0, 3));
+    let mut check = |rows: &[&[Answered; 3]]| {
+        let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();
+        oracle.check(warm, 1, &Found { result, ..Found::default() }, true, &print)
+    };
+    assert_eq!(check(&[&one, &at]), Ok(()));
+    assert_eq!(check(&[&one]), Ok(()));
+    assert!(check(&[&at]).unwrap_err().0.contains("is missing"));
+    assert!(check(&[&one, &cold]).unwrap_err().0.contains("should not be in the answer"));
+    assert!(check(&[]).is_err());
 }
 
 #[test]

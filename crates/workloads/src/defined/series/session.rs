@@ -5,17 +5,18 @@ use embermark_contract::series::SeriesStore;
 use embermark_language::{Group, Grouped, Range, Removed, Span, Work};
 use embermark_model::answer;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::table::Value;
+use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
 use super::super::access::{Filters, filters};
 use super::super::aggregate::{self, in_order};
+use super::super::arena::Arena;
 use super::super::cell::{Cell, table_of};
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
-use super::super::row::{aggregate as aggregated, owned};
+use super::super::row::{Values, aggregate as aggregated, owned};
 use super::influxql::Groups;
-use super::{Measured, Row, Values, all_are_there, value, values};
+use super::{Measured, Row, all_are_there, value, values};
 
 pub(super) struct SeriesSession<'a> {
     pub store: &'a mut dyn SeriesStore,
@@ -23,6 +24,7 @@ pub(super) struct SeriesSession<'a> {
     pub tables: &'a [std::result::Result<Measured, String>],
     pub questions: &'a [Option<Groups>],
     pub text: &'a mut String,
+    pub arena: &'a Arena,
 }
 
 impl<'a> SeriesSession<'a> {
@@ -52,7 +54,7 @@ impl<'a> SeriesSession<'a> {
 
     /// Reads the row of an operation's key; whether it is there.
     fn get(&mut self, of: &Measured, phase: usize, i: usize, found: &mut Found) -> Result<bool> {
-        of.measurement.get(&self.cell.key(phase, i), self.text);
+        of.measurement.get(&self.cell.key_in(self.arena, phase, i), self.text);
         let mut is_there = false;
         self.read(of, &mut |row| {
             found.rows += fingerprint(row);
@@ -64,7 +66,7 @@ impl<'a> SeriesSession<'a> {
     /// Writes fields of a point again.
     fn update(&mut self, of: &Measured, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let (cell, measurement) = (self.cell, &of.measurement);
-        let mut row = Row::of_key(measurement, cell.key(phase, i))?;
+        let mut row = Row::of_key(measurement, cell.key_in(self.arena, phase, i))?;
         for column in cell.set(phase, i) {
             row.set(measurement, *column, cell.fresh(phase, i, *column));
         }
@@ -73,6 +75,39 @@ impl<'a> SeriesSession<'a> {
             self.store.write(&measurement.table.name, &row.point())?;
         }
         found.changed += 1;
+        Ok(())
+    }
+
+    /// The keys of the rows that meet the conditions of a phase.
+    fn keys(&mut self, of: &Measured, phase: usize) -> Result<Vec<Vec<OwnedValue>>> {
+        let (mut keys, filters) = (Vec::new(), filters(self.cell, phase, 0));
+        let key = &of.measurement.table.key;
+        self.filtered(of, &filters, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        Ok(keys)
+    }
+
+    /// Writes fields again of the points that meet conditions.
+    fn update_where(&mut self, of: &Measured, phase: usize) -> Result<()> {
+        let (cell, measurement) = (self.cell, &of.measurement);
+        for key in self.keys(of, phase)? {
+            let mut row = Row::of_key(measurement, key.iter().map(OwnedValue::as_value))?;
+            for column in cell.set(phase, 0) {
+                row.set(measurement, *column, cell.fresh(phase, 0, *column));
+            }
+            self.store.write(&measurement.table.name, &row.point())?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the points that meet conditions, each by its key.
+    fn delete_where(&mut self, of: &Measured, phase: usize) -> Result<()> {
+        for key in self.keys(of, phase)? {
+            let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
+            of.measurement.delete(&key, self.text);
+            self.store.execute(self.text)?;
+        }
         Ok(())
     }
 
@@ -103,7 +138,7 @@ impl<'a> SeriesSession<'a> {
     ) -> Result<()> {
         let cell = self.cell;
         if let Span::Rows { .. } = range.span {
-            let key = cell.key(phase, i);
+            let key = cell.key_in(self.arena, phase, i);
             of.measurement.from(key[0], cell.wanted(phase, i), self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
@@ -185,9 +220,13 @@ impl Session for SeriesSession<'_> {
                     self.update(of, phase, i, found)?;
                 }
             }
+            Work::Delete { removed: Removed::Where(_), .. } => self.delete_where(of, phase)?,
             Work::Delete { removed, .. } => {
                 match removed {
-                    Removed::Keys { .. } => of.measurement.delete(&cell.key(phase, i), self.text),
+                    Removed::Where(_) => return Ok(()),
+                    Removed::Keys { .. } => {
+                        of.measurement.delete(&cell.key_in(self.arena, phase, i), self.text)
+                    }
                     Removed::Older { time, units } => {
                         let until = cell.tables[table].older(*time, *units);
                         of.measurement.delete_until(until, self.text);
@@ -197,6 +236,14 @@ impl Session for SeriesSession<'_> {
             }
             Work::Latest { by, time, .. } => self.latest(of, (*by, *time), found)?,
             Work::Range(range) => self.range(of, (phase, i), range, found)?,
+            Work::Find { select, .. } => {
+                let (mut rows, filters) = (Checksum::default(), filters(cell, phase, 0));
+                self.filtered(of, &filters, &mut |row| {
+                    rows += fingerprint(select.iter().map(|column| row[*column]));
+                })?;
+                found.rows = rows;
+            }
+            Work::UpdateWhere { .. } => self.update_where(of, phase)?,
             Work::Group(group) => self.group(of, phase, group, found)?,
             Work::Sql(_) | Work::Mix(_) => {}
         }
