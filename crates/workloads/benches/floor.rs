@@ -147,10 +147,11 @@ fn floor(criterion: &mut Criterion) {
         ("read on duckdb", "duckdb"),
     ] {
         let rows = if engine == "duckdb" { million / 1_000 } else { million / 10 };
-        let [built_in, of_file] = [(sensors, rows), (file(SENSORS), rows)].map(|(workload, rows)| {
-            let mut opened = open(workload, "bulk", rows, engine);
-            opened.measure(criterion, engine, "read", false)
-        });
+        let [built_in, of_file] =
+            [(sensors, rows), (file(SENSORS), rows)].map(|(workload, rows)| {
+                let mut opened = open(workload, "bulk", rows, engine);
+                opened.measure(criterion, engine, "read", false)
+            });
         line(what, "operation", [Some(built_in), Some(of_file), None]);
     }
     let mut built_in = open(sensors, "bulk", million, "memory");

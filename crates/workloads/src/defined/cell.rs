@@ -292,7 +292,7 @@ impl Cell {
                 | Work::ReadModifyWrite { .. }
                 | Work::Delete { removed: Removed::Keys { .. }, .. }
                 | Work::Range(Range { span: Span::Rows { .. }, .. })
-        ) && !self.draws[phase].from_newest()
+        ) && !self.draws[phase].counts_from_newest()
     }
 
     /// Lays out the keys of operations of a phase, where they are known, as [`key_in`](Self::key_in) reads

@@ -143,7 +143,7 @@ impl Draws {
     }
 
     /// Whether what is drawn counts from the newest row, which others may insert meanwhile.
-    pub(super) const fn from_newest(&self) -> bool {
+    pub(super) const fn counts_from_newest(&self) -> bool {
         self.from_newest
     }
 

@@ -372,7 +372,7 @@ impl<'a> KvSession<'a> {
             }),
             Work::Delete { .. } => steps.each(|_| self.delete_older(phase, table, found)),
             Work::Range(Range { span: Span::Rows { .. }, .. }) => {
-                steps.each(|i| self.from_key(phase, i, table, keys.at(i, &mut room), found))
+                steps.each(|i| self.rows_from(phase, i, table, keys.at(i, &mut room), found))
             }
             Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
             Work::Latest { by, time, .. } => steps.each(|_| {
@@ -492,7 +492,7 @@ impl<'a> KvSession<'a> {
     }
 
     /// Reads so many rows from a key on.
-    fn from_key(
+    fn rows_from(
         &mut self,
         phase: usize,
         i: usize,

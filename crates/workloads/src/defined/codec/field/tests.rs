@@ -40,7 +40,7 @@ fn rows() -> Vec<Vec<Value<'static>>> {
             Value::Int(ints[n].rem_euclid(1 << 32)),
             if n == 2 { Value::Null } else { Value::Float(-floats[n]) },
             Value::Int(-ints[n]),
-            Value::Int(i64::from(n % 2 == 0)),
+            Value::Int(i64::from(n.is_multiple_of(2))),
             Value::Int(i64::MAX - ints[n].abs()),
         ]
     };
