@@ -150,6 +150,9 @@ pub trait DocumentStore: Lifecycle {
     /// The engine's message; a key that is there already.
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()>;
 
+    /// Puts a document in, in place of the one of its key where that is there. Both have the same fields.
+    fn upsert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()>;
+
     /// Loads documents by the engine's fastest documented path, and returns how many.
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64>;
 

@@ -359,6 +359,25 @@ pub trait Dialect: Sync {
         format!("DROP TABLE IF EXISTS {}", self.table(name))
     }
 
+    /// The statement that puts a row in, in place of the one of its key where that is there. Parameters: the
+    /// columns in order. By default `ON CONFLICT`, which PostgreSQL, SQLite and DuckDB have.
+    fn upsert(&self, table: &str, columns: &[&str], key: &[&str]) -> String {
+        let names = |names: &[&str]| {
+            names.iter().map(|name| self.column(name)).collect::<Vec<_>>().join(", ")
+        };
+        let others = columns.iter().filter(|name| !key.contains(name)).map(|name| {
+            let name = self.column(name);
+            format!("{name} = excluded.{name}")
+        });
+        let others = others.collect::<Vec<_>>().join(", ");
+        let action = match &*others {
+            "" => "NOTHING".to_owned(),
+            others => format!("UPDATE SET {others}"),
+        };
+        let (insert, key) = (self.insert_rows(table, columns, 1), names(key));
+        format!("{insert} ON CONFLICT ({key}) DO {action}")
+    }
+
     /// The statement that inserts so many rows. Parameters: the columns of each, row after row.
     fn insert_rows(&self, table: &str, columns: &[&str], rows: usize) -> String {
         let width = columns.len();

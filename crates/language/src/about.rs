@@ -46,6 +46,9 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
                 within(range.snapshot),
             )
         }
+        Work::Gaps { table, by, .. } => {
+            format!("finds gaps in the times of each {} of {}", column(table, by), name(table))
+        }
         Work::Find { table, .. } => {
             format!("finds the rows of {} that meet conditions", name(table))
         }
@@ -60,6 +63,13 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         Work::Update { table, keys, set, commit } => format!(
             "sets {} of {} rows of {}{}{}",
             columns(&tables[*table], set),
+            keys.ops,
+            name(table),
+            drawn(keys),
+            committed(*commit),
+        ),
+        Work::Upsert { table, keys, commit, .. } => format!(
+            "puts {} rows in {}, new or in place of their keys' rows{}{}",
             keys.ops,
             name(table),
             drawn(keys),

@@ -66,6 +66,18 @@ pub enum Work {
     },
     /// `range`: rows in the order of the key, or of time.
     Range(Range),
+    /// `gaps`: where two times of one value of a column lie further apart than a length, with none between. One
+    /// operation is the whole question.
+    Gaps {
+        /// The table.
+        table: usize,
+        /// The column of each value of which gaps are looked for.
+        by: usize,
+        /// The column of time.
+        time: usize,
+        /// More than so many of its units.
+        longer: i64,
+    },
     /// `find`: rows that meet conditions. One operation is the whole question.
     Find {
         /// The table.
@@ -96,6 +108,17 @@ pub enum Work {
         commit: Commit,
         /// The table.
         table: usize,
+    },
+    /// `upsert`: whole rows by their keys, in place of those that are there; a key that is absent is a new row.
+    Upsert {
+        /// The table.
+        table: usize,
+        /// Which keys.
+        keys: Keys,
+        /// What differs from the row as it was loaded.
+        set: Set,
+        /// What a commit covers. [`Commit::Bulk`] is refused.
+        commit: Commit,
     },
     /// `read-modify-write`: a row is read by its key, and columns of it are set, in one transaction
     /// where the engine has transactions.

@@ -141,6 +141,7 @@ fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
         ),
         Work::Insert { commit: Commit::All, .. }
         | Work::Update { commit: Commit::All, .. }
+        | Work::Upsert { commit: Commit::All, .. }
         | Work::ReadModifyWrite { commit: Commit::All, .. }
         | Work::Delete { removed: Removed::Keys { commit: Commit::All, .. }, .. } => refused(
             "commits after all",

@@ -1,6 +1,6 @@
 //! What kind of phase it is, and what stands beside it.
 
-use crate::definition::Work;
+use crate::definition::{Set, Work};
 use crate::group;
 use crate::node::Fields;
 use crate::reading::Reading;
@@ -15,8 +15,10 @@ pub enum Verb {
     Latest,
     Range,
     Find,
+    Gaps,
     Group,
     Update,
+    Upsert,
     ReadModifyWrite,
     Delete,
     Sql,
@@ -24,14 +26,16 @@ pub enum Verb {
 }
 
 /// What `do` is given, and the keys beside it.
-const VERBS: [(&str, Verb); 9] = [
+const VERBS: [(&str, Verb); 11] = [
     ("insert", Verb::Insert),
     ("get", Verb::Get),
     ("latest", Verb::Latest),
     ("range", Verb::Range),
     ("find", Verb::Find),
+    ("gaps", Verb::Gaps),
     ("group", Verb::Group),
     ("update", Verb::Update),
+    ("upsert", Verb::Upsert),
     ("read-modify-write", Verb::ReadModifyWrite),
     ("delete", Verb::Delete),
 ];
@@ -70,8 +74,9 @@ impl Verb {
             }
             Self::Group => &["where", "by", "compute", "having", "order", "limit"],
             Self::Find => &["where", "select"],
+            Self::Gaps => &["by", "time", "longer-than"],
             Self::Update => &["ops", "keys", "absent", "set", "commit", "where"],
-            Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
+            Self::Upsert | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
             Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where"],
             // They read their own.
             Self::Sql | Self::Mix => &[],
@@ -124,11 +129,20 @@ pub fn read(
         Verb::Latest => reading.latest(),
         Verb::Range => reading.range(),
         Verb::Find => reading.find(),
+        Verb::Gaps => reading.gaps(),
         Verb::Update if fields.get("where").is_some() => reading.update_where(),
         Verb::Group => group::read(&reading).map(Work::Group),
         Verb::Update => {
             let (keys, set, commit) = reading.set_by_keys()?;
             Some(Work::Update { keys, set, commit, table })
+        }
+        Verb::Upsert => {
+            let (keys, set, commit) = reading.set_by_keys()?;
+            if let (Set::OneOf(_), Some(node)) = (&set, fields.get("set")) {
+                let help = "name the columns that differ from the row as it was: set = [\"temp\"]";
+                return node.mistake("an upsert writes whole rows", "", help);
+            }
+            Some(Work::Upsert { table, keys, set, commit })
         }
         Verb::ReadModifyWrite => {
             let (keys, set, commit) = reading.set_by_keys()?;

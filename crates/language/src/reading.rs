@@ -104,6 +104,25 @@ impl Reading<'_> {
         Some(Work::Latest { table: self.table, by, time })
     }
 
+    /// A `gaps`.
+    pub fn gaps(&self) -> Option<Work> {
+        let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
+        let time = self.time();
+        let longer = self
+            .fields
+            .need("longer-than", "longer-than = \"10m\"", |node| constant::length(&node, time?.1));
+        let (by, (time, _), longer) = (by?, time?, longer?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "gaps of each time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        Some(Work::Gaps { table: self.table, by, time, longer })
+    }
+
     /// A `range`.
     pub fn range(&self) -> Option<Work> {
         let keys = self.keys();

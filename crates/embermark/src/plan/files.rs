@@ -81,9 +81,10 @@ const fn criterion(work: &Work) -> &'static str {
         Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
         Work::Update { .. }
         | Work::UpdateWhere { .. }
+        | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }
         | Work::Delete { .. } => "update",
-        Work::Find { .. } | Work::Group(_) | Work::Sql(_) => "analytics",
+        Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) | Work::Sql(_) => "analytics",
         Work::Mix(_) => "mixed",
     }
 }

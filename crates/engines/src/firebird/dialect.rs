@@ -38,6 +38,15 @@ impl Dialect for FirebirdSql {
         }
     }
 
+    fn upsert(&self, table: &str, columns: &[&str], key: &[&str]) -> String {
+        let names = |names: &[&str]| {
+            names.iter().map(|name| self.column(name)).collect::<Vec<_>>().join(", ")
+        };
+        let places = vec!["?"; columns.len()].join(", ");
+        let (table, columns, key) = (self.table(table), names(columns), names(key));
+        format!("UPDATE OR INSERT INTO {table} ({columns}) VALUES ({places}) MATCHING ({key})")
+    }
+
     fn placeholder(&self, _: usize) -> String {
         "?".to_owned()
     }

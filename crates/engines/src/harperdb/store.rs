@@ -263,6 +263,17 @@ impl DocumentStore for HarperStore {
         self.insert_records(1).map(drop)
     }
 
+    fn upsert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
+        let (def, key) = self.def(collection)?;
+        if self.session.rest.is_some() {
+            return self.put(def, key, document);
+        }
+        match self.update(collection, &Filter::Key(document.key), document.fields)? {
+            0 => self.insert(collection, document),
+            _ => Ok(()),
+        }
+    }
+
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
         let (def, key) = self.def(collection)?;
         let (mut all, mut count) = (0, 0);

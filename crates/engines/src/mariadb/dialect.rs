@@ -30,6 +30,21 @@ impl Dialect for MariaSql {
         "?".to_owned()
     }
 
+    fn upsert(&self, table: &str, columns: &[&str], key: &[&str]) -> String {
+        let others = columns.iter().filter(|name| !key.contains(name)).map(|name| {
+            let name = self.column(name);
+            format!("{name} = VALUES({name})")
+        });
+        let mut set = others.collect::<Vec<_>>().join(", ");
+        if let ("", Some(first)) = (&*set, key.first()) {
+            // There is nothing to set: a column to itself.
+            let first = self.column(first);
+            set = format!("{first} = {first}");
+        }
+        let insert = self.insert_rows(table, columns, 1);
+        format!("{insert} ON DUPLICATE KEY UPDATE {set}")
+    }
+
     fn index_names(&self, table: &str) -> Option<String> {
         Some(format!(
             "SELECT DISTINCT index_name FROM information_schema.statistics \

@@ -237,6 +237,19 @@ impl DocumentStore for MongoStore {
         self.write("insert into", def).map(drop)
     }
 
+    fn upsert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
+        let def = self.def(collection)?;
+        let command = self.begin("update", def);
+        command.list("updates", |updates| {
+            updates.within("0", |update| {
+                update.filter(def, "q", &Filter::Key(document.key));
+                update.changes("u", document.fields);
+                update.bool("upsert", true);
+            });
+        });
+        self.write("upsert into", def).map(drop)
+    }
+
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
         let def = self.def(collection)?;
         let (mut loaded, mut count, mut one) = (0, 0, Writer::new(COMMAND));

@@ -213,6 +213,21 @@ fn groups_are_checked() {
 }
 
 #[test]
+fn changes_by_conditions_are_checked() {
+    for (phase, said) in [
+        ("do = \"find\"", "'where' is missing"),
+        ("do = \"find\"\nwhere = []", "no condition"),
+        ("do = \"find\"\nwhere = [[\"n\", \"=\", 1]]\nselect = []", "nothing to read"),
+        ("do = \"update\"\nwhere = [[\"n\", \"=\", 1]]\nset = [\"n\"]", "no values to set"),
+        ("do = \"update\"\nwhere = [[\"n\", \"=\", 1]]\nset = { id = 1 }", "'id' cannot be set"),
+        ("do = \"delete\"\nwhere = [[\"n\", \"=\", 1]]\nops = 5", "'ops' beside 'where'"),
+        ("do = \"upsert\"\nset = { one-of = [\"n\"] }", "an upsert writes whole rows"),
+    ] {
+        assert_eq!(said_of_phase(phase), [said], "{phase}");
+    }
+}
+
+#[test]
 fn mixes_are_checked() {
     let table = "file = \"t.csv\"\nkey = [\"id\"]";
     let phases = "[phase.get]\ndo = \"get\"\n[phase.load]\ndo = \"insert\"\ncommit = \"bulk\"\n\

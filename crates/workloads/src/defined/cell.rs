@@ -14,6 +14,7 @@ use super::arena::Arena;
 use super::draws::{Drawn, Draws};
 use super::fresh::Fresh;
 use super::port::fingerprint;
+use super::row;
 
 /// How many rows each value of a column has, for it to be worth a look-up of its own.
 const WORTH_A_LOOK_UP: usize = 20;
@@ -289,6 +290,7 @@ impl Cell {
             self.work(phase),
             Work::Get { .. }
                 | Work::Update { .. }
+                | Work::Upsert { .. }
                 | Work::ReadModifyWrite { .. }
                 | Work::Delete { removed: Removed::Keys { .. }, .. }
                 | Work::Range(Range { span: Span::Rows { .. }, .. })
@@ -379,6 +381,25 @@ impl Cell {
         }
     }
 
+    /// The whole row that operation `i` of an upsert puts in.
+    pub(super) fn upserted(&self, phase: usize, i: usize) -> row::Values<'_> {
+        let (rows, drawn) = (self.rows_of(phase), self.drawn(phase, i));
+        let (place, last) = match drawn {
+            Drawn::Row(place) => (place, None),
+            Drawn::Absent(number) => {
+                let (place, last) = self.draws[phase].absent(number);
+                (place, rows.table.key.last().copied().zip(Some(last)))
+            }
+        };
+        let set = self.set(phase, i);
+        let value = |column| match last {
+            Some((of, last)) if of == column => last,
+            _ if set.contains(&column) => self.fresh(phase, i, column),
+            _ => rows.staged.value(place, column),
+        };
+        (0..rows.table.columns.len()).map(value).collect()
+    }
+
     /// What operation `i` of an update sets in a column of the row that it concerns.
     #[inline]
     pub(super) fn fresh(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
@@ -395,9 +416,9 @@ impl Cell {
     #[inline]
     pub(super) fn set(&self, phase: usize, i: usize) -> &[usize] {
         match self.work(phase) {
-            Work::Update { set, .. } | Work::ReadModifyWrite { set, .. } => {
-                self.fresh.columns(phase, i, set)
-            }
+            Work::Update { set, .. }
+            | Work::Upsert { set, .. }
+            | Work::ReadModifyWrite { set, .. } => self.fresh.columns(phase, i, set),
             Work::UpdateWhere { .. } => &self.set_at_once[phase],
             _ => &[],
         }
@@ -426,8 +447,10 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
         | Work::Get { table, .. }
         | Work::Latest { table, .. }
         | Work::Find { table, .. }
+        | Work::Gaps { table, .. }
         | Work::Update { table, .. }
         | Work::UpdateWhere { table, .. }
+        | Work::Upsert { table, .. }
         | Work::ReadModifyWrite { table, .. }
         | Work::Delete { table, .. } => Some(*table),
         Work::Range(range) => Some(range.table),
@@ -438,7 +461,10 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
 
 /// Where a phase's operations are whole questions, done again and again for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
-    matches!(work, Work::Latest { .. } | Work::Find { .. } | Work::Group(_) | Work::Sql(_))
+    matches!(
+        work,
+        Work::Latest { .. } | Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) | Work::Sql(_)
+    )
 }
 
 /// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
@@ -472,6 +498,7 @@ pub(super) const fn changes_rows(work: &Work) -> bool {
         Work::Insert { .. }
             | Work::Update { .. }
             | Work::UpdateWhere { .. }
+            | Work::Upsert { .. }
             | Work::ReadModifyWrite { .. }
             | Work::Delete { .. }
     )

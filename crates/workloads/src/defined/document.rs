@@ -148,6 +148,10 @@ fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
             let pipeline::Pipeline { text, columns } = pipeline::latest(table, *by, *time);
             Some(Question { text, columns })
         }
+        (Work::Gaps { by, time, longer, .. }, Language::Pipeline) => {
+            let pipeline::Pipeline { text, columns } = pipeline::gaps(table, *by, *time, *longer);
+            Some(Question { text, columns })
+        }
         (
             Work::Find { .. }
             | Work::UpdateWhere { .. }
@@ -220,7 +224,9 @@ impl Database for DocumentTables {
             {
                 unsupported("a range of keys with bytes: it orders them by their length first")
             }
-            Work::Latest { .. } | Work::Group(_) if self.questions[phase].is_none() => {
+            Work::Latest { .. } | Work::Gaps { .. } | Work::Group(_)
+                if self.questions[phase].is_none() =>
+            {
                 Ok(Execution::ClientSide)
             }
             Work::Find { .. }

@@ -171,6 +171,7 @@ pub(super) fn operations(work: &Work, draws: &Draws) -> u64 {
     match work {
         Work::Get { keys, .. }
         | Work::Update { keys, .. }
+        | Work::Upsert { keys, .. }
         | Work::ReadModifyWrite { keys, .. }
         | Work::Range(Range { keys, .. }) => keys.ops,
         _ => draws.drawn.len() as u64,

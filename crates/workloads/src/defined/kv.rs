@@ -21,6 +21,7 @@ use super::arena::{Arena, Strings};
 use super::cell::{Cell, Rows, table_of};
 use super::codec::Codec;
 use super::codec::field::Test;
+use super::gaps::Gaps;
 use super::limits;
 use super::newest::Newest;
 use super::port::{Database, Found, One, Session, SessionWork, Shared, Steps, VisitRow, with};
@@ -114,7 +115,10 @@ impl Database for KvTables {
         let keeps = self.keeps_indexes || rows.table.indexes.is_empty();
         let native = match work {
             Work::Get { .. } => true,
-            Work::Insert { .. } | Work::Update { .. } | Work::ReadModifyWrite { .. } => keeps,
+            Work::Insert { .. }
+            | Work::Update { .. }
+            | Work::Upsert { .. }
+            | Work::ReadModifyWrite { .. } => keeps,
             Work::Delete { removed: Removed::Keys { .. }, .. } => keeps,
             Work::Latest { by, time, .. } => newest_by_key(rows, *by, *time),
             Work::Range(Range { span: Span::Rows { .. }, .. }) => true,
@@ -154,6 +158,11 @@ impl Database for KvTables {
             arena.lay(phase, operations, codec.pair_length(), |place, to| {
                 codec.key(rows.key(place), &mut key);
                 codec.value(|column| rows.staged.value(place, column), &mut value);
+                codec.lay_pair(&key, &value, to);
+            });
+        } else if let Work::Upsert { .. } = work {
+            arena.lay(phase, operations, codec.pair_length(), |i, to| {
+                upserted(&self.cell, codec, (phase, i), &mut key, &mut value);
                 codec.lay_pair(&key, &value, to);
             });
         } else if self.cell.knows_keys(phase) {
@@ -333,6 +342,23 @@ impl<'a> KvSession<'a> {
         })
     }
 
+    /// Puts rows in, new or not.
+    fn upsert(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
+        let pairs = self.arena.of(phase);
+        steps.each(|i| {
+            let (key, value) = match pairs {
+                Some(pairs) => codec.laid_pair(pairs.at(i)),
+                None => {
+                    upserted(cell, codec, (phase, i), key, value);
+                    (&**key, &**value)
+                }
+            };
+            operations.put(number, key, value)
+        })
+    }
+
     /// Sets columns of the row of a key, where it lies.
     fn update(&mut self, phase: usize, i: usize, table: usize, key: &[u8]) -> Result<bool> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
@@ -354,6 +380,9 @@ impl<'a> KvSession<'a> {
                 self.insert(phase, table, steps).inspect(|rows| found.changed += rows)
             }
             Work::Get { .. } => steps.each(|i| self.get(table, keys.at(i, &mut room), found)),
+            Work::Upsert { .. } => {
+                self.upsert(phase, table, steps).inspect(|rows| found.changed += rows)
+            }
             Work::Update { .. } => steps.each(|i| {
                 let there = self.update(phase, i, table, keys.at(i, &mut room))?;
                 found.changed += u64::from(there);
@@ -383,6 +412,9 @@ impl<'a> KvSession<'a> {
                     self.newest_of_all(table, *by, *time, &mut found.rows)
                 }
             }),
+            Work::Gaps { by, time, longer, .. } => {
+                steps.each(|_| self.gaps(table, (*by, *time), *longer, found))
+            }
             Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
             Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
             Work::Group(group) => steps.each(|_| self.group(phase, group, found)),
@@ -551,6 +583,32 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
+    /// Finds gaps in the times of each value of a column.
+    fn gaps(
+        &mut self,
+        table: usize,
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let codec = &self.codecs[table];
+        let in_order = newest_by_key(&self.cell.tables[table], by, time);
+        let (mut gaps, mut broken) = (Gaps::new(longer, in_order), false);
+        self.operations.scan(self.tables[table], kv::Range::default(), &mut |key, value| {
+            match (codec.column(key, value, by), codec.column(key, value, time)) {
+                (Some(of), Some(at)) => gaps.add(of, at),
+                _ => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        if broken {
+            return Err(foreign());
+        }
+        found.result.clear();
+        gaps.result(&mut found.result);
+        Ok(())
+    }
+
     /// Reads columns of the rows that meet conditions.
     fn find(
         &mut self,
@@ -623,6 +681,19 @@ impl<'a> KvSession<'a> {
         self.buffers.found = keys;
         Ok(())
     }
+}
+
+/// The pair that operation `i` of an upsert puts in.
+fn upserted(
+    cell: &Cell,
+    codec: &Codec,
+    (phase, i): (usize, usize),
+    key: &mut Vec<u8>,
+    value: &mut Vec<u8>,
+) {
+    let row = cell.upserted(phase, i);
+    codec.key(cell.rows_of(phase).table.key.iter().map(|column| row[*column]), key);
+    codec.value(|column| row[column], value);
 }
 
 /// What a pair counts as: its bytes, or the values of its row.

@@ -41,6 +41,14 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
                     }
                 }
             }
+            Work::Upsert { .. } => {
+                for i in operations {
+                    match cell.drawn(phase, i) {
+                        Drawn::Row(place) => touched.set_by_one(cell, place, phase, i),
+                        Drawn::Absent(_) => touched.put(cell, phase, i, false),
+                    }
+                }
+            }
             Work::Delete { removed: Removed::Keys { .. }, .. } => {
                 for i in operations {
                     if let Drawn::Row(place) = cell.drawn(phase, i) {
@@ -69,8 +77,9 @@ pub(super) fn check_reads(
         |of: usize| works().any(|w| matches!(w, Work::Delete { table, .. } if *table == of));
     let changes = |of: usize| {
         let changes = |work: &Work| {
-            matches!(work, Work::Update { table, .. } | Work::ReadModifyWrite { table, .. }
-                if *table == of)
+            matches!(work, Work::Update { table, .. }
+                | Work::Upsert { table, .. }
+                | Work::ReadModifyWrite { table, .. } if *table == of)
         };
         works().any(changes)
     };

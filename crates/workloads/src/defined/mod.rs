@@ -12,6 +12,7 @@ mod document;
 mod draws;
 mod family;
 mod fresh;
+mod gaps;
 mod kv;
 mod limits;
 mod mix;
@@ -86,6 +87,7 @@ impl Defined {
                 (
                     Work::Update { .. }
                     | Work::UpdateWhere { .. }
+                    | Work::Upsert { .. }
                     | Work::ReadModifyWrite { .. }
                     | Work::Delete { .. },
                     by,
@@ -208,6 +210,7 @@ impl Defined {
             match &def.work {
                 Work::Get { keys, .. }
                 | Work::Update { keys, .. }
+                | Work::Upsert { keys, .. }
                 | Work::ReadModifyWrite { keys, .. } => {
                     Draws::of(keys, keys.ops.max(mixed(definition, phase)), rows, &mut draw)
                 }
@@ -254,8 +257,9 @@ fn clients(definition: &Definition) -> u32 {
 fn longest(definition: &Definition, tables: &[Rows]) -> usize {
     let updates = |of: usize| {
         definition.phases.iter().any(|phase| {
-            matches!(phase.work, Work::Update { table, .. } | Work::ReadModifyWrite { table, .. }
-                if table == of)
+            matches!(phase.work, Work::Update { table, .. }
+                | Work::Upsert { table, .. }
+                | Work::ReadModifyWrite { table, .. } if table == of)
         })
     };
     let mut longest = 0;

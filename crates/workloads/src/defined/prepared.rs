@@ -87,7 +87,7 @@ impl PreparedCell {
             let work = self.cell.work(phase);
             let operations = self.operations(phase, in_mix).len();
             match table_of(work) {
-                Some(table) if matches!(work, Work::Insert { .. }) => {
+                Some(table) if matches!(work, Work::Insert { .. } | Work::Upsert { .. }) => {
                     operations * self.cell.tables[table].bytes()
                 }
                 Some(table) if self.cell.knows_keys(phase) => {
@@ -112,6 +112,7 @@ impl PreparedCell {
         let (own, changes) = match self.cell.work(phase) {
             Work::Insert { commit, .. } => (*commit, true),
             Work::Update { commit, .. }
+            | Work::Upsert { commit, .. }
             | Work::ReadModifyWrite { commit, .. }
             | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => (*commit, true),
             _ => (Commit::Each, false),

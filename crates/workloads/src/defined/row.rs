@@ -49,6 +49,19 @@ pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Res
     Ok(print)
 }
 
+/// Adds a gap: its value, from when, and until when.
+pub(super) fn gap(
+    row: &dyn ResultRow,
+    of: ColumnType,
+    result: &mut Vec<answer::Value>,
+) -> Result<()> {
+    result.push(owned(value(row, 0, of)?));
+    for column in [1, 2] {
+        result.push(row.int(column)?.map_or(answer::Value::Null, answer::Value::Int));
+    }
+    Ok(())
+}
+
 /// A value of an answer, which owns its text.
 pub(super) fn owned(value: Value<'_>) -> answer::Value {
     match value {

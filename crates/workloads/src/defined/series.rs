@@ -92,7 +92,7 @@ impl Database for SeriesTables {
             Err(why) => return unsupported(why),
         };
         let native = match work {
-            Work::Insert { .. } | Work::Get { .. } => true,
+            Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } => true,
             // A point that is not there would be written: it is looked for first.
             Work::Update { keys, .. } => all_are_there(keys),
             Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => {
@@ -107,7 +107,9 @@ impl Database for SeriesTables {
                 true
             }
             Work::Find { .. } => measurement.says_all(&filters(&self.cell, phase, 0)),
-            Work::UpdateWhere { .. } | Work::Delete { removed: Removed::Where(_), .. } => false,
+            Work::Gaps { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where(_), .. } => false,
             Work::Latest { by, time, .. } => measurement.finds_latest(*by, *time),
             Work::Range(range) => match range.span {
                 Span::Rows { .. } if !measurement.tags.is_empty() => {
@@ -261,11 +263,18 @@ impl<'a> Row<'a> {
         self.fields.push((&measurement.table.columns[column].name, value));
     }
 
-    /// The point of a whole row.
+    /// The point of a row of a table.
     fn whole(measurement: &Measurement, rows: &'a super::cell::Rows, place: usize) -> Result<Self> {
-        let mut row = Self::of_key(measurement, rows.key(place))?;
+        let values: Values<'a> = rows.row(place).collect();
+        Self::of_values(measurement, &values)
+    }
+
+    /// The point of a row's values.
+    fn of_values(measurement: &Measurement, values: &[Value<'a>]) -> Result<Self> {
+        let key = measurement.table.key.iter().map(|column| values[*column]);
+        let mut row = Self::of_key(measurement, key)?;
         for column in &measurement.fields {
-            row.set(measurement, *column, rows.staged.value(place, *column));
+            row.set(measurement, *column, values[*column]);
         }
         if measurement.is_marked() {
             row.fields.push((MARK, FieldValue::Int(1)));

@@ -72,6 +72,11 @@ impl Database for SqlTables {
         match self.cell.work(phase) {
             Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
             Work::Mix(_) => Err(EngineError::unsupported("SQL", "this phase")),
+            Work::Gaps { .. }
+                if !(self.store.dialect().windows() && self.store.dialect().derived_tables()) =>
+            {
+                Err(EngineError::unsupported("this engine's SQL", "window functions"))
+            }
             _ => Ok(Execution::Native),
         }
     }
@@ -263,6 +268,12 @@ impl Session for SqlSession<'_> {
                 }
                 self.rows(phase, 0, &params, rows, found)?;
             }
+            Work::Gaps { by, .. } => {
+                found.result.clear();
+                self.store.query(self.statements.of(phase)[0], &[], &mut |result| {
+                    row::gap(result, rows.of(*by), &mut found.result)
+                })?;
+            }
             Work::Find { conditions, select, .. } => {
                 found.rows = Default::default();
                 let bounds = bounds(rows, conditions);
@@ -278,6 +289,12 @@ impl Session for SqlSession<'_> {
                 found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
             Work::Group(group) => self.group(phase, group, rows, found)?,
+            Work::Upsert { .. } => {
+                let row: Params<'_> = cell.upserted(phase, i).into_iter().map(param).collect();
+                // How many rows that changes, each engine counts in its own way.
+                self.store.run(self.statements.of(phase)[0], &row)?;
+                found.changed += 1;
+            }
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);

@@ -61,6 +61,13 @@ impl Texts<'_> {
         format!("INSERT INTO {table} ({all}) VALUES ({places})")
     }
 
+    /// Parameters: every column in order.
+    fn upsert(&self) -> String {
+        let names: Vec<&str> = self.table.columns.iter().map(|column| &*column.name).collect();
+        let key: Vec<&str> = self.table.key.iter().map(|column| names[*column]).collect();
+        self.dialect.upsert(&self.table.name, &names, &key)
+    }
+
     /// Parameters: the key.
     pub(super) fn get(&self) -> String {
         format!("SELECT {} FROM {} WHERE {}", self.all(), self.table(), self.is_key(1))
@@ -88,6 +95,16 @@ impl Texts<'_> {
     pub(super) fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
         let (columns, table) = (self.names(select).join(", "), self.table());
         format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
+    }
+
+    /// Columns: the value, from when, and until when.
+    fn gaps(&self, by: usize, time: usize, longer: i64) -> String {
+        let (table, by, time) = (self.table(), self.name(by), self.name(time));
+        format!(
+            "SELECT of_value, gap_from, gap_until FROM (SELECT {by} AS of_value, {time} AS gap_until, \
+             LAG({time}) OVER (PARTITION BY {by} ORDER BY {time}) AS gap_from FROM {table} \
+             WHERE {by} IS NOT NULL) AS neighbours WHERE gap_until - gap_from > {longer}"
+        )
     }
 
     /// Parameters: the values, then the bounds of the conditions.
@@ -283,10 +300,12 @@ impl Texts<'_> {
             Work::Get { .. } => vec![self.get()],
             Work::Latest { by, time, .. } => vec![self.latest(*by, *time, seeks)],
             Work::Range(range) => vec![self.range(range)],
+            Work::Gaps { by, time, longer, .. } => vec![self.gaps(*by, *time, *longer)],
             Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
             Work::Group(group) => vec![self.group(group)],
             Work::Update { set, .. } => self.updates(set),
+            Work::Upsert { .. } => vec![self.upsert()],
             Work::ReadModifyWrite { set, .. } => {
                 let mut all = self.updates(set);
                 all.push(self.get());

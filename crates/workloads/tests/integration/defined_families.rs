@@ -249,6 +249,14 @@ do = "group"
 where = [["title", ">=", "b"]]
 by = ["day(time)", "title"]
 compute = ["count", "max(level)"]
+[phase.gaps]
+do = "gaps"
+by = "title"
+longer-than = "90m"
+[phase.gaps-key]
+do = "gaps"
+by = "station"
+longer-than = "29m"
 [phase.find]
 do = "find"
 where = [["title", "=", "it's"]]
@@ -274,6 +282,16 @@ where = [["station", "=", 3], ["level", ">=", 0]]
 do = "update"
 set = ["value", "count", "title"]
 ops = 200
+[phase.upsert]
+do = "upsert"
+ops = 300
+absent = 0.4
+keys = "zipfian"
+[phase.upsert-some]
+do = "upsert"
+set = ["value", "title"]
+commit = 50
+ops = 100
 [phase.update-absent]
 do = "update"
 set = ["level"]
@@ -302,6 +320,7 @@ fn every_verb_is_right_on_readings_of_stations() {
             (_, "having-none") => {
                 assert!(client || id == "sqlite" || id == "hybrid", "{outcome:?}")
             }
+            ("harperdb" | "influxdb", "gaps" | "gaps-key") => assert!(client, "{outcome:?}"),
             ("mongodb" | "harperdb", "set-some" | "gone-some") => assert!(client, "{outcome:?}"),
             ("harperdb", "find-some") => assert!(client, "{outcome:?}"),
             ("influxdb", "find-some") => assert!(native, "{outcome:?}"),

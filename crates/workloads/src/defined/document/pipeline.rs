@@ -104,6 +104,19 @@ pub(super) fn group(
     Some(Pipeline { text: format!("[{}]", stages.join(", ")), columns })
 }
 
+/// Gaps in the times of each value of a column: the value, from when, and until when.
+pub(super) fn gaps(table: &Table, by: usize, time: usize, longer: i64) -> Pipeline {
+    let (of, at) = (path(table, by), path(table, time));
+    let text = format!(
+        r#"[{{"$match": {{"{of}": {{"$ne": null}}}}}},
+        {{"$setWindowFields": {{"partitionBy": "${of}", "sortBy": {{"{at}": 1}},
+            "output": {{"gap from": {{"$shift": {{"output": "${at}", "by": -1}}}}}}}}}},
+        {{"$match": {{"$expr": {{"$and": [{{"$ne": ["$gap from", null]}},
+            {{"$gt": [{{"$subtract": ["${at}", "$gap from"]}}, {longer}]}}]}}}}}}]"#
+    );
+    Pipeline { text, columns: vec![of, "gap from".to_owned(), at] }
+}
+
 /// The rows that meet the filters; `None` where bytes would be compared.
 pub(super) fn matched(table: &Table, filters: &[Filter<'_>]) -> Option<Pipeline> {
     let stage = matching(table, filters)?.unwrap_or_default();

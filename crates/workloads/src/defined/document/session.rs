@@ -17,6 +17,7 @@ use super::super::access::{self, filters};
 use super::super::aggregate::Groups;
 use super::super::arena::Arena;
 use super::super::cell::{Cell, table_of};
+use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
 use super::super::row;
@@ -217,6 +218,35 @@ impl DocumentSession<'_> {
         self.store.find(collection, &find, &mut each)
     }
 
+    /// Finds gaps in the times of each value of a field.
+    fn gaps(
+        &mut self,
+        phase: usize,
+        table: usize,
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        found.result.clear();
+        let (of, collection) = (self.cell.tables[table].table, self.collections[table]);
+        if let Some(Question { text, columns }) = &self.questions[phase] {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::gap(document, of.columns[by].of, &mut found.result)
+            });
+        }
+        let mut gaps = Gaps::new(longer, false);
+        let columns = &self.names[table];
+        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
+        self.store.find(collection, &all, &mut |document| {
+            let value = |column: usize| row::value(document, column, of.columns[column].of);
+            gaps.add(value(by)?, value(time)?);
+            Ok(())
+        })?;
+        gaps.result(&mut found.result);
+        Ok(())
+    }
+
     fn find(
         &mut self,
         phase: usize,
@@ -345,9 +375,26 @@ impl Session for DocumentSession<'_> {
                     found.changed += self.update(phase, i, table)?;
                 }
             }
+            Work::Upsert { .. } => {
+                let (row, def, of) =
+                    (cell.upserted(phase, i), self.defs[table], &cell.tables[table]);
+                let key = of.table.key.iter().map(|column| stored(row[*column]));
+                let key: Key<'_> = key.collect();
+                let beside = (0..row.len()).filter(|column| !of.table.key.contains(column));
+                let fields = def.fields.iter().zip(beside);
+                let fields = fields.map(|(name, column)| (*name, stored(row[column])));
+                let fields: Fields<'_> =
+                    fields.filter(|(_, value)| *value != Stored::Null).collect();
+                let document = Document { key: &key, fields: &fields };
+                self.store.upsert(self.collections[table], &document)?;
+                found.changed += 1;
+            }
             Work::Update { .. } => found.changed += self.update(phase, i, table)?,
             Work::Latest { .. } => self.latest(phase, table, found)?,
             Work::Range(range) => self.range(phase, i, range, found)?,
+            Work::Gaps { by, time, longer, .. } => {
+                self.gaps(phase, table, (*by, *time), *longer, found)?;
+            }
             Work::Find { select, .. } => self.find(phase, table, select, found)?,
             Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
             Work::Group(group) => self.group(phase, group, found)?,

@@ -34,7 +34,7 @@ impl Way {
         let rows = cell.rows_of(phase);
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
-            Work::Group(_) => Self::Either,
+            Work::Group(_) | Work::Gaps { .. } => Self::Either,
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
             | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {

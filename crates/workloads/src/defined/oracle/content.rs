@@ -1,6 +1,6 @@
 //! What a table must hold after a phase, row by row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use embermark_model::answer::Difference;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -15,6 +15,9 @@ use super::super::row::Values;
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Touched {
     rows: HashMap<usize, Fate>,
+    /// Rows that are new, by the fingerprints of their keys: the operations that put them, of which, by clients that
+    /// worked at the same time, any may have been the last.
+    new: HashMap<u64, SmallVec<[(usize, usize); 1]>>,
 }
 
 /// What became of a row.
@@ -51,6 +54,16 @@ impl Touched {
         if let Fate::Set(columns) = fate {
             columns.extend(cell.set(phase, i).iter().map(|column| (*column, phase, i)));
         }
+    }
+
+    /// Operation `i` of a phase puts in a row whose key was absent; with `last` after all others.
+    pub(in super::super) fn put(&mut self, cell: &Cell, phase: usize, i: usize, last: bool) {
+        let row = cell.upserted(phase, i);
+        let puts = self.new.entry(key_of(cell.rows_of(phase), &row)).or_default();
+        if last {
+            puts.clear();
+        }
+        puts.push((phase, i));
     }
 
     pub(in super::super) fn delete(&mut self, place: usize) {
@@ -99,6 +112,9 @@ impl Touched {
                 *sum += fingerprint(self.row(cell, rows, *place));
             }
         }
+        for (phase, i) in self.new.values().filter_map(|puts| puts.last()) {
+            *sum += fingerprint(cell.upserted(*phase, *i));
+        }
     }
 }
 
@@ -111,6 +127,8 @@ pub(in super::super) struct Content<'a> {
     /// How many rows, from the first, were put in.
     put: usize,
     seen: Vec<bool>,
+    /// Of the rows that are new, the fingerprints of their keys.
+    seen_new: HashSet<u64>,
     difference: Option<String>,
 }
 
@@ -123,7 +141,8 @@ impl<'a> Content<'a> {
     ) -> Self {
         let rows = &cell.tables[table];
         let seen = vec![false; rows.staged.rows()];
-        Self { cell, rows, touched, put, seen, difference: None }
+        let (seen_new, difference) = (HashSet::new(), None);
+        Self { cell, rows, touched, put, seen, seen_new, difference }
     }
 
     /// Takes a row of the table.
@@ -140,7 +159,7 @@ impl<'a> Content<'a> {
         let place = rows.staged.find(&key).map(|nth| rows.staged.nth_by_key(nth));
         let place = place.ok().filter(|place| *place < self.put);
         let Some(place) = place else {
-            return Err(format!("{shown} should not be in the table"));
+            return self.compare_new(got, shown);
         };
         if std::mem::replace(&mut self.seen[place], true) {
             return Err(format!("{shown} is in the table twice"));
@@ -158,6 +177,25 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
+    /// Compares a row whose key no row of the table's own has.
+    fn compare_new(&mut self, got: &[Value<'_>], shown: String) -> Result<(), String> {
+        let key = key_of(self.rows, got);
+        let Some(puts) = self.touched.new.get(&key) else {
+            return Err(format!("{shown} should not be in the table"));
+        };
+        if !self.seen_new.insert(key) {
+            return Err(format!("{shown} is in the table twice"));
+        }
+        let is_it = |(phase, i): &(usize, usize)| {
+            let row = self.cell.upserted(*phase, *i);
+            row.iter().zip(got).all(|(a, b)| same(*a, *b))
+        };
+        if puts.iter().any(is_it) {
+            return Ok(());
+        }
+        Err(format!("{shown} is not as it was put: {got:?}"))
+    }
+
     /// Says whether the rows seen were right, and, with `all`, whether they were all.
     pub(in super::super) fn finish(self, all: bool) -> Result<(), Difference> {
         if let Some(difference) = self.difference {
@@ -165,6 +203,10 @@ impl<'a> Content<'a> {
         }
         if !all {
             return Ok(());
+        }
+        if self.seen_new.len() != self.touched.new.len() {
+            let (seen, put) = (self.seen_new.len(), self.touched.new.len());
+            return Err(Difference(format!("{seen} of {put} new rows are in the table")));
         }
         let gone = |place: &usize| matches!(self.touched.rows.get(place), Some(Fate::Gone));
         let mut missing = (0..self.put).filter(|place| !self.seen[*place] && !gone(place));
@@ -176,6 +218,11 @@ impl<'a> Content<'a> {
             }
         }
     }
+}
+
+/// The fingerprint of a row's key.
+fn key_of(rows: &Rows, row: &[Value<'_>]) -> u64 {
+    fingerprint(rows.table.key.iter().map(|column| row[*column])).bits()
 }
 
 /// Whether two values of a column are the same.

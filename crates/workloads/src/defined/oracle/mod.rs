@@ -1,6 +1,7 @@
 //! The right answers, from the rows alone.
 
 mod content;
+mod gaps;
 mod groups;
 mod times;
 
@@ -63,12 +64,15 @@ impl Oracle {
                 .check(&embermark_model::answer::Answer::Checksum(found.rows))
         };
         match work {
-            Work::Insert { .. } => counted(ops),
+            Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
             Work::Get { .. } => rows(self.got(phase, ops, print)),
             Work::Latest { table, by, time } => {
                 rows(latest(&cell.tables[*table], *by, *time, print))
             }
             Work::Range(range) => rows(self.ranged(phase, range, ops, print)),
+            Work::Gaps { table, by, time, longer } => {
+                gaps::check(&cell.tables[*table], (*by, *time), *longer, &found.result)
+            }
             Work::Find { conditions, .. } => rows(self.found(phase, conditions, print)),
             Work::UpdateWhere { .. } => counted(self.touched(phase, ops).changed()),
             Work::Group(group) => {
@@ -93,6 +97,14 @@ impl Oracle {
                 for i in 0..ops as usize {
                     if let Drawn::Row(place) = self.cell.drawn(phase, i) {
                         touched.set(&self.cell, place, phase, i);
+                    }
+                }
+            }
+            Work::Upsert { .. } => {
+                for i in 0..ops as usize {
+                    match self.cell.drawn(phase, i) {
+                        Drawn::Row(place) => touched.set(&self.cell, place, phase, i),
+                        Drawn::Absent(_) => touched.put(&self.cell, phase, i, true),
                     }
                 }
             }

@@ -52,6 +52,10 @@ by = ["station"]
 compute = ["avg(temp)", "count(temp)", "min(time)"]
 order = ["-avg(temp)"]
 limit = 2
+[phase.silent]
+do = "gaps"
+by = "station"
+longer-than = "100s"
 [phase.warm]
 do = "group"
 by = ["station"]
@@ -168,6 +172,25 @@ fn the_best_groups_come_in_order() {
     assert!(check(&[&two, &one]).unwrap_err().0.contains("comes before"));
     assert!(check(&[&one, &third]).unwrap_err().0.contains("is missing"));
     assert!(check(&[&one]).is_err());
+}
+
+#[test]
+fn gaps_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(cell);
+    let silent = phase(definition, "silent");
+    let gap = |of, from, until| [of, from, until].map(Answered::Int);
+    let mut check = |gaps: &[[Answered; 3]]| {
+        let found = Found { result: gaps.concat(), ..Found::default() };
+        oracle.check(silent, 1, &found, true, &print)
+    };
+    let right = [gap(2, 100, 300)];
+    assert_eq!(check(&right), Ok(()));
+    assert!(check(&right[1..]).unwrap_err().0.contains("is missing"));
+    let more = [&right[..], &[gap(1, 100, 200)]].concat();
+    assert!(check(&more).unwrap_err().0.contains("should not be"));
+    assert!(check(&[&right[..], &right[..1]].concat()).is_err());
 }
 
 #[test]

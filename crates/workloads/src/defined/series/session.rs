@@ -12,6 +12,7 @@ use super::super::access::{Filters, filters};
 use super::super::aggregate::{self, in_order};
 use super::super::arena::Arena;
 use super::super::cell::{Cell, table_of};
+use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
 use super::super::row::{Values, aggregate as aggregated, owned};
@@ -207,6 +208,12 @@ impl Session for SeriesSession<'_> {
             Work::Get { .. } => {
                 self.get(of, phase, i, found)?;
             }
+            Work::Upsert { .. } => {
+                let values = cell.upserted(phase, i);
+                let row = Row::of_values(&of.measurement, &values)?;
+                self.store.write(&of.measurement.table.name, &row.point())?;
+                found.changed += 1;
+            }
             Work::Update { keys, .. } => {
                 let mut seen = Found::default();
                 if all_are_there(keys) || self.get(of, phase, i, &mut seen)? {
@@ -236,6 +243,13 @@ impl Session for SeriesSession<'_> {
             }
             Work::Latest { by, time, .. } => self.latest(of, (*by, *time), found)?,
             Work::Range(range) => self.range(of, (phase, i), range, found)?,
+            Work::Gaps { by, time, longer, .. } => {
+                *self.text = of.measurement.every();
+                let mut gaps = Gaps::new(*longer, false);
+                self.read(of, &mut |row| gaps.add(row[*by], row[*time]))?;
+                found.result.clear();
+                gaps.result(&mut found.result);
+            }
             Work::Find { select, .. } => {
                 let (mut rows, filters) = (Checksum::default(), filters(cell, phase, 0));
                 self.filtered(of, &filters, &mut |row| {

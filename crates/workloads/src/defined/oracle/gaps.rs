@@ -1,0 +1,54 @@
+//! Gaps in time in plain code, and how an answer is compared with them.
+
+use std::collections::BTreeMap;
+
+use embermark_model::answer::{Difference, Value as Answered};
+use embermark_model::table::Value;
+
+use super::super::cell::Rows;
+use super::super::row::owned;
+
+/// Compares an answer, row after row in any order, with every gap of more than `longer` between two times of one
+/// value.
+///
+/// # Errors
+/// The first difference.
+pub(super) fn check(
+    rows: &Rows,
+    (by, time): (usize, usize),
+    longer: i64,
+    answer: &[Answered],
+) -> Result<(), Difference> {
+    let mut times: BTreeMap<String, (Answered, Vec<i64>)> = BTreeMap::new();
+    for place in 0..rows.loaded {
+        let (of, at) = (rows.staged.value(place, by), rows.staged.value(place, time));
+        if let (false, Value::Int(at)) = (of == Value::Null, at) {
+            let of = owned(of);
+            times.entry(of.to_string()).or_insert_with(|| (of, Vec::new())).1.push(at);
+        }
+    }
+    // Each with how often it is: of several rows of one time the gap is one.
+    let mut left: BTreeMap<String, i64> = BTreeMap::new();
+    for (of, times) in times.values_mut() {
+        times.sort_unstable();
+        for pair in times.windows(2).filter(|pair| pair[1].saturating_sub(pair[0]) > longer) {
+            let gap = [of.clone(), Answered::Int(pair[0]), Answered::Int(pair[1])];
+            *left.entry(show(&gap)).or_default() += 1;
+        }
+    }
+    for got in answer.chunks(3) {
+        match left.get_mut(&show(got)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => return Err(Difference(format!("gap {} should not be in the answer", show(got)))),
+        }
+    }
+    match left.iter().find(|(_, count)| **count > 0) {
+        Some((gap, _)) => Err(Difference(format!("gap {gap} is missing"))),
+        None => Ok(()),
+    }
+}
+
+fn show(gap: &[Answered]) -> String {
+    let values: Vec<String> = gap.iter().map(Answered::to_string).collect();
+    format!("({})", values.join(", "))
+}
