@@ -61,7 +61,7 @@ pub fn includes_one([low, high]: [f64; 2]) -> bool {
     low <= 1.0 && 1.0 <= high
 }
 
-/// An interval of a ratio to the best, which is 1 or more: without what lies below.
+/// Cuts an interval of a ratio to the best at 1: no engine is faster than the fastest.
 pub fn to_the_best(interval: [f64; 2]) -> [f64; 2] {
     interval.map(|end| end.max(1.0))
 }

@@ -25,6 +25,10 @@ export function ratioInterval(above: number[], below: number[]): [number, number
   return a && b && [lowRatio(a, b), 1 / lowRatio(b, a)];
 }
 
+/** An interval of a ratio to the best, cut at 1: no engine is faster than the fastest. */
+export const toTheBest = (interval: [number, number] | null): [number, number] | null =>
+  interval && [Math.max(1, interval[0]), Math.max(1, interval[1])];
+
 /** Whether it leaves open which of the two is larger. */
 export const includesOne = (interval: [number, number] | null): boolean =>
   interval !== null && interval[0] <= 1 && 1 <= interval[1];

@@ -9,7 +9,7 @@ use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit,
     Usage, Work, beside, explained, loading, order, parts,
 };
-use crate::statistics::{includes_one, is_measure, ratio_interval};
+use crate::statistics::{includes_one, is_measure, ratio_interval, to_the_best};
 use crate::text;
 
 /// Computes the figures of `file`. Phases named in `order` come first and in that order, the
@@ -209,7 +209,8 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         measured.best = measured.figure.per_op_ns == best.per_op_ns;
         if !measured.best {
             let trials = &measured.figure.per_trial_ns;
-            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns);
+            measured.ratio_interval =
+                ratio_interval(trials, &best.per_trial_ns).map(to_the_best);
             measured.not_significant = measured.ratio_interval.is_some_and(includes_one);
         }
     }

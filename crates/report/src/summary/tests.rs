@@ -500,6 +500,8 @@ fn where_the_interval_of_a_ratio_includes_1_nobody_wins_alone() {
     assert_eq!(of("a").ratio_interval, None);
     let [low, high] = of("c").ratio_interval.unwrap();
     assert_eq!((low, high), (300.0 / 120.0, 320.0 / 100.0));
+    // 105 over 120 is below 1, and no engine is faster than the fastest.
+    assert_eq!(of("b").ratio_interval, Some([1.0, 125.0 / 100.0]));
 }
 
 #[test]
