@@ -60,6 +60,7 @@ mod program;
 pub mod progress;
 pub mod protocol;
 mod referees;
+mod repetition;
 mod resumption;
 mod run;
 mod run_options;

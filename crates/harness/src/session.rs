@@ -82,6 +82,13 @@ pub(crate) enum Purpose<'a> {
 }
 
 impl Purpose<'_> {
+    /// Whether short runs are repeated: where they are timed, of one client that begins its next
+    /// operation when the last has ended, on a database that is warm.
+    fn repeats(self, plan: &Plan) -> bool {
+        let timed = matches!(self, Self::Timing | Self::Floor);
+        timed && plan.clients == 1 && plan.target_rate.is_none() && !plan.cold
+    }
+
     /// A plan as a trial of this purpose carries it out.
     fn of(self, plan: &Plan) -> Plan {
         match self {
@@ -218,6 +225,7 @@ impl Run<'_> {
                 _ => Explain::Nothing,
             },
             is_referee: matches!(purpose, Purpose::Referee),
+            repeats: purpose.repeats(self.plan),
             energy_counters: supervisor.energy.map(Sampler::counters).unwrap_or_default(),
         };
         let mut silent = Silent;

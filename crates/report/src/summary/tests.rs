@@ -67,7 +67,7 @@ pub(crate) fn file(cells: Vec<Cell>) -> ResultFile {
     }
 }
 
-fn run(elapsed_ns: u64, ops: u64) -> Run {
+pub(crate) fn run(elapsed_ns: u64, ops: u64) -> Run {
     Run {
         elapsed_ns,
         ops,
@@ -78,7 +78,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
     }
 }
 
-fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
+pub(crate) fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     PhaseResult {
         phase: name.into(),
         execution: Execution::Native,
@@ -92,7 +92,7 @@ fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     }
 }
 
-fn trial(phases: Vec<PhaseResult>) -> Trial {
+pub(crate) fn trial(phases: Vec<PhaseResult>) -> Trial {
     Trial {
         index: 0,
         order: 0,
@@ -113,7 +113,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
     }
 }
 
-fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
+pub(crate) fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
     Cell {
         id: CellId {
             workload: "w".into(),
