@@ -65,6 +65,7 @@ mod resumption;
 mod run;
 mod run_options;
 pub mod schedule;
+mod secrecy;
 mod session;
 mod shared_memory;
 mod sized_disk;
