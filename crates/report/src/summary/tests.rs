@@ -568,3 +568,15 @@ fn ratios_are_drawn_inside_one_limit_of_memory() {
     assert_eq!(ratios(limited), [Some(1.0), Some(3.0)]);
     assert!(free.cell(&file, "single", "a").unwrap().id.memory_limit.is_none());
 }
+
+#[test]
+fn numbers_of_a_file_that_have_no_sum_are_shown_all_the_same() {
+    let engine = Resources { cpu_ns: Some(u64::MAX), ..Resources::default() };
+    let huge = Run { ops: u64::MAX, elapsed_ns: u64::MAX, engine, ..run(1, 1) };
+    let phases = vec![phase("load", vec![huge.clone(), huge])];
+    let file = file(vec![cell("a", "single", vec![trial(phases)])]);
+    let work = Work::Whole(&["load"]);
+    assert_eq!(Resource::Cpu.per_trial(&file.cells[0], work).len(), 1);
+    assert_eq!(Resource::AllCpu.per_trial(&file.cells[0], work).len(), 1);
+    assert_eq!(compare(&file, &[]).groups[0].rows.len(), 1);
+}
