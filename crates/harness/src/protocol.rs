@@ -65,6 +65,8 @@ pub struct Job {
     pub parent: u32,
     /// What it does to explain its runs.
     pub explain: Explain,
+    /// Whether runs that are over at once are repeated.
+    pub repeats: bool,
     /// Whether its answers are kept for those of others to be held to.
     pub is_referee: bool,
     /// Counters of energy that are read around each run, outside its clock.

@@ -19,7 +19,7 @@ use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
-use crate::{HarnessError, cells, engine_library, flash, journal, manifest};
+use crate::{HarnessError, cells, engine_library, flash, journal, manifest, secrecy};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -82,6 +82,13 @@ pub(crate) enum Purpose<'a> {
 }
 
 impl Purpose<'_> {
+    /// Whether short runs are repeated: where they are timed, of one client that begins its next
+    /// operation when the last has ended, on a database that is warm.
+    fn repeats(self, plan: &Plan) -> bool {
+        let timed = matches!(self, Self::Timing | Self::Floor);
+        timed && plan.clients == 1 && plan.target_rate.is_none() && !plan.cold
+    }
+
     /// A plan as a trial of this purpose carries it out.
     fn of(self, plan: &Plan) -> Plan {
         match self {
@@ -132,6 +139,7 @@ impl Run<'_> {
         let (Some(url), name) = (self.plan.urls.get(engine), &self.guest) else { return Ok(()) };
         let left = self.options.catalog.engine(engine)?.remove_left(url.reveal(), name);
         if let Err(error) = left {
+            let error = url.secrets().hide(engine, &error.to_string());
             let text = format!("`{name}` may still be on the server of {engine}: {error}");
             self.progress.note(&text);
         }
@@ -217,6 +225,7 @@ impl Run<'_> {
                 Purpose::Explaining(explain) => explain,
                 _ => Explain::Nothing,
             },
+            repeats: purpose.repeats(self.plan),
             is_referee: matches!(purpose, Purpose::Referee),
             energy_counters: supervisor.energy.map(Sampler::counters).unwrap_or_default(),
         };
@@ -241,6 +250,15 @@ impl Run<'_> {
         }
         let trace = disk.map_or(Ok(None), Disk::remove).map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
+        if let Some(url) = self.plan.urls.get(&cell.engine) {
+            let secrets = url.secrets();
+            if let Ok(Some(trial)) = &mut trial {
+                secrecy::hide(trial, &secrets, self.plan.engine_of(&cell.engine));
+            }
+            secrecy::hide_in_log(&log, &secrets).map_err(|error| {
+                HarnessError::file(&log, "take the secrets of a URL out of the log", error)
+            })?;
+        }
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
             if let Some(trace) = trace {

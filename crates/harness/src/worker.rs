@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use embermark_engines::engine_library::Described;
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
+use embermark_model::answer::Answer;
 use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_model::{Configuration, Status};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
@@ -30,6 +31,7 @@ use crate::probe;
 use crate::probes::Probes;
 use crate::protocol::{Event, Explain, Job, Request, send};
 use crate::referees::REFEREES;
+use crate::repetition::{self, First, Role};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -256,6 +258,7 @@ impl Trial<'_> {
         let mut parts = Parts::default();
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
+            let readying = Instant::now();
             self.bench.ready(index)?;
             if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
                 cold::drop_pages(&self.job.site).map_err(failed)?;
@@ -289,7 +292,7 @@ impl Trial<'_> {
             let sampled = apart.is_none() || self.server.is_some();
             let between = between.filter(|_| sampled);
             let (engine, client) = apart.unwrap_or_else(|| self.probes.end(before));
-            let measured = meter.measured();
+            let mut measured = meter.measured();
             if let Err(problem) = time_is_known(measured) {
                 (phase.status, phase.reason) = (Status::Failed, Some(problem));
                 break;
@@ -298,18 +301,44 @@ impl Trial<'_> {
                 true => watching.to_device(),
                 false => device.and_then(|device| device.since()),
             };
-            let done = (index, measured.ops);
-            let loads = &self.loads;
-            let (loaded, maintained) =
-                loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
             let discarded = run < warmup;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
                 responses.extend(meter.response());
             }
+            let (clients, schedule) = (
+                meter.clients().to_vec(),
+                (self.bench.target_rate(index))
+                    .or(self.job.plan.target_rate.map(|rate| rate as f64))
+                    .and_then(|rate| meter.schedule_kept(rate)),
+            );
+            let first = First::new(measured, Role::of(run, warmup));
+            let (mut verdict, mut repeated) = (None, None);
+            if self.job.repeats && !once && first.is_short(self.bench.repeat(index)) {
+                let mut right = self.check(index, &answer, measured);
+                if right.is_ok() {
+                    let first = First { took: readying.elapsed(), ..first };
+                    let kept = (ops != 1).then_some(&mut latencies);
+                    let (bench, checks) = (&mut *self.bench, self.checked);
+                    match repetition::repeat(bench, index, &mut meter, &first, checks, kept) {
+                        Ok(found) => repeated = Some(found),
+                        Err(error) => right = Err(error),
+                    }
+                }
+                verdict = Some(right);
+            }
+            if let Some(repeated) = repeated.filter(|_| !discarded) {
+                let mean = repeated.total_ns as f64 / repeated.times as f64;
+                measured.elapsed_ns = (mean.round() as u64).max(1);
+            }
+            let done = (index, measured.ops);
+            let loads = &self.loads;
+            let (loaded, maintained) =
+                loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
             let ran = Run {
                 elapsed_ns: measured.elapsed_ns,
                 ops: measured.ops,
+                repeated,
                 discarded,
                 capped: measured.capped,
                 device_io: reached.map(|reached| reached.io),
@@ -317,11 +346,9 @@ impl Trial<'_> {
                 client,
                 observed: lasts.then(|| watching.observed()),
                 loaded,
-                clients: meter.clients().to_vec(),
+                clients,
                 client_machines: None,
-                schedule: (self.bench.target_rate(index))
-                    .or(self.job.plan.target_rate.map(|rate| rate as f64))
-                    .and_then(|rate| meter.schedule_kept(rate)),
+                schedule,
                 steady: self.bench.steady(index),
                 log_bytes: self.bench.log_bytes(index),
                 write_behind: self.bench.write_behind(index),
@@ -339,10 +366,8 @@ impl Trial<'_> {
             if measured.capped {
                 phase.status = Status::Capped;
             }
-            if !self.checked {
-                continue;
-            }
-            match self.bench.check(index, &answer, measured) {
+            let verdict = verdict.unwrap_or_else(|| self.check(index, &answer, measured));
+            match verdict {
                 Ok(()) => {}
                 Err(CheckError::Wrong(difference)) => {
                     (phase.status, phase.reason) = (Status::Wrong, Some(difference.to_string()));
@@ -375,6 +400,18 @@ impl Trial<'_> {
             self.events.send(&Event::PhaseEnded(Box::new(part)))?;
         }
         Ok(())
+    }
+}
+
+impl Trial<'_> {
+    /// Checks the answer of the run that was just measured, of an engine that answers.
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+    ) -> Result<(), CheckError> {
+        if self.checked { self.bench.check(phase, answer, measured) } else { Ok(()) }
     }
 }
 

@@ -232,9 +232,6 @@ impl Reading<'_> {
         let all = (0..self.draft.columns.len()).collect();
         let select = self.fields.or("select", all, |node| {
             let mut places = self.draft.places(&node)?;
-            if places.is_empty() {
-                return node.mistake("nothing to read", "", "name columns, or leave 'select' out");
-            }
             places.sort_unstable();
             places.dedup();
             Some(places)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// How a cost of an engine stands out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StandsOut {
     /// It grows much faster than the rows do.
@@ -21,6 +21,8 @@ pub struct Explained {
     pub phases: &'static [&'static str],
     /// Why, in some words: `a column store, made for many rows at a time`.
     pub why: &'static str,
-    /// Where it is written: a file and a heading in it, `docs/engines.md#duckdb`.
+    /// The measurement that shows it: a profile, a count or a test.
+    pub evidence: &'static str,
+    /// Where both are written: a file and a heading in it, `docs/engines.md#duckdb`.
     pub section: &'static str,
 }

@@ -15,6 +15,7 @@ mod energy;
 mod explained;
 mod flash;
 mod loaded;
+mod repeated;
 mod run;
 mod timeline;
 mod wear;
@@ -26,6 +27,7 @@ pub use energy::{Energy, EnergyMeasurement, EnergySource, Period};
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
 pub use flash::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 pub use loaded::{Loaded, Maintenance};
+pub use repeated::Repeated;
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
 };

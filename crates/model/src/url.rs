@@ -5,7 +5,10 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize, Serializer};
 
+pub use secrets::Secrets;
+
 mod parts;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +37,11 @@ impl ServerUrl {
     /// With its secrets, for the client of the server.
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// Its secrets, to be taken out of what its client says.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::of(self)
     }
 
     /// Checks that it is one that an engine's client takes.

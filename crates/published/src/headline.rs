@@ -1,5 +1,7 @@
 //! What a source found, in one ratio, and the pieces whose results stand beside it.
 
+use std::fmt;
+
 use embermark_model::Durability;
 use serde::Deserialize;
 
@@ -37,8 +39,45 @@ pub struct Headline {
     pub counter: Option<Beside>,
     /// Here with the limits of the source's device.
     pub emulated: Option<Beside>,
-    /// Why the ratio is as it is, as the counter-run shows it.
-    pub explained: String,
+    /// Why the ratio is as it is; absent where nothing was measured that shows it.
+    pub explained: Option<String>,
+    /// What shows it.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+}
+
+/// A measurement that an explanation rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The run at equal durability.
+    Equal,
+    /// The counter-run.
+    CounterRun,
+    /// The two figures of the headline, which differ in nothing else.
+    Pair,
+    /// A profile or a count: where it is written, a document and its heading.
+    #[serde(untagged)]
+    Written(String),
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "the run at equal durability",
+            Self::CounterRun => "the counter-run",
+            Self::Pair => "these two figures",
+            Self::Written(place) => place,
+        })
+    }
+}
+
+impl Headline {
+    /// Its explanation with the evidence: `a commit a row (shown by the counter-run)`.
+    pub fn explanation(&self) -> Option<String> {
+        let evidence: Vec<String> = self.evidence.iter().map(ToString::to_string).collect();
+        Some(format!("{} (shown by {})", self.explained.as_ref()?, evidence.join(" and ")))
+    }
 }
 
 /// What is compared.

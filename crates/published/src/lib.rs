@@ -8,7 +8,7 @@ mod piece;
 mod source;
 mod statistic;
 
-pub use headline::{Beside, Headline, Measure, Printed, Unit};
+pub use headline::{Beside, Evidence, Headline, Measure, Printed, Unit};
 pub use piece::{Piece, Role};
 pub use source::{Source, all, find};
 pub use statistic::Statistic;

@@ -61,7 +61,7 @@ pub struct AdviceTable {
 }
 
 /// What some ratios of a tier rest on: one workload at one scale.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct RestsOn {
     /// The tier.
     pub tier: Durability,

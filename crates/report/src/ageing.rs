@@ -9,6 +9,7 @@ use embermark_model::result::{
 
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
+use crate::statistics::total;
 use crate::{format, text};
 
 /// Rounds that the figures of a steady state are of.
@@ -143,8 +144,8 @@ impl Line<'_> {
 /// Bytes that reached a run's own device for each byte of the rows that came in.
 pub(crate) fn written_per_byte(run: &Run) -> Option<f64> {
     let timeline = run.observed.as_ref()?.timeline.as_ref()?;
-    let rows: u64 = timeline.slices.iter().map(|slice| slice.rows_in).sum();
-    let user = rows * timeline.row_bytes;
+    let rows = total(timeline.slices.iter().map(|slice| slice.rows_in));
+    let user = rows.saturating_mul(timeline.row_bytes);
     (user > 0).then_some(run.device_io?.written_bytes as f64 / user as f64)
 }
 
@@ -156,8 +157,8 @@ pub(crate) fn last(timeline: &Timeline) -> &[Round] {
 /// Rows a second over the last rounds.
 pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
     let last = last(timeline);
-    let rows: u64 = last.iter().map(|round| round.rows).sum();
-    let ns: u64 = last.iter().map(|round| round.elapsed_ns).sum();
+    let rows = total(last.iter().map(|round| round.rows));
+    let ns = total(last.iter().map(|round| round.elapsed_ns));
     (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
 }
 
@@ -166,7 +167,7 @@ fn throughput_at_first(timeline: &Timeline) -> Option<f64> {
     const MINUTE_S: f64 = 60.0;
     let (mut rows, mut ns) = (0, 0);
     for slice in &timeline.slices {
-        (rows, ns) = (rows + slice.rows_in, ns + slice.elapsed_ns);
+        (rows, ns) = (total([rows, slice.rows_in]), total([ns, slice.elapsed_ns]));
         if rows >= timeline.window_rows || slice.until_s >= MINUTE_S {
             break;
         }

@@ -4,6 +4,7 @@
 mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
+mod repeated;
 mod sharing;
 mod steady;
 mod timed;
@@ -76,6 +77,7 @@ pub(crate) fn sections(
         ("Answers", checked::notes(file)),
         ("Times by a client's own clock", timed::notes(file)),
         ("Until steady", steady::notes(file)),
+        ("Short runs", repeated::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Durability", shown::notes(durability)),

@@ -97,7 +97,7 @@ pub(crate) fn beside(
 }
 
 /// One row of the source: a phase at a scale in a variant.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Line<'a> {
     phase: &'a str,
     scale: Option<u64>,

@@ -74,7 +74,7 @@ pub struct PhaseScaling<'a> {
 }
 
 /// What scales are compared within: a workload in a tier and a limit of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Within<'a> {
     /// The workload's id.
     #[serde(serialize_with = "plain")]

@@ -15,7 +15,7 @@ pub(crate) use full_disk::full_disk;
 pub use full_disk::{full_disk_markdown, full_disk_text};
 pub(crate) use record::Origin;
 pub use record::Record;
-pub(crate) use told::{Told, in_short, mark, notes, of, of_run};
+pub(crate) use told::{Told, distinct, in_short, mark, notes, of, of_run};
 pub use told::{findings, found, mark_advice};
 
 /// What a tier of an engine rests on.

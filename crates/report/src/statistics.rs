@@ -36,6 +36,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
 }
 
+/// The sum of numbers out of a file, whatever these are: no more than the largest there is.
+pub(crate) fn total(values: impl IntoIterator<Item = u64>) -> u64 {
+    values.into_iter().fold(0, u64::saturating_add)
+}
+
 /// The arithmetic mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -61,7 +66,7 @@ pub fn includes_one([low, high]: [f64; 2]) -> bool {
     low <= 1.0 && 1.0 <= high
 }
 
-/// An interval of a ratio to the best, which is 1 or more: without what lies below.
+/// Cuts an interval of a ratio to the best at 1: no engine is faster than the fastest.
 pub fn to_the_best(interval: [f64; 2]) -> [f64; 2] {
     interval.map(|end| end.max(1.0))
 }

@@ -1,5 +1,8 @@
 //! Text that came from outside, as reports show it, and lists without repetition.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
 pub use embermark_model::foreign::{clipped, plain};
 
 /// [`plain`] text that Markdown shows as it is, in a table cell too.
@@ -30,27 +33,23 @@ pub(crate) fn joined(all: impl IntoIterator<Item = String>, between: &str) -> St
 }
 
 /// Without repetition, in the order they come.
-pub(crate) fn unique<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut known = Vec::new();
-    for one in all {
-        if !known.contains(&one) {
-            known.push(one);
-        }
-    }
-    known
+pub(crate) fn unique<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut known = HashSet::new();
+    all.into_iter().filter(|one| known.insert(one.clone())).collect()
 }
 
 /// The values of each key, both without repetition, in the order they come.
-pub(crate) fn by_key<K: PartialEq, V: PartialEq>(
+pub(crate) fn by_key<K: Clone + Eq + Hash, V: Clone + Eq + Hash>(
     all: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {
+    let mut places: HashMap<K, usize> = HashMap::new();
     let mut known: Vec<(K, Vec<V>)> = Vec::new();
-    for (key, value) in all {
-        match known.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, values)) if values.contains(&value) => {}
-            Some((_, values)) => values.push(value),
-            None => known.push((key, vec![value])),
-        }
+    for (key, value) in unique(all) {
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            known.push((key, Vec::new()));
+            known.len() - 1
+        });
+        known[place].1.push(value);
     }
     known
 }

@@ -322,6 +322,11 @@ pub trait Bench {
         self.lasts(phase)
     }
 
+    /// Whether a run of a phase that is over at once may be made several times, for its mean time.
+    fn repeat(&self, _phase: usize) -> Repeat {
+        Repeat::Never
+    }
+
     /// Operations a second that a phase itself starts on a schedule, where it does.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
         None
@@ -442,6 +447,17 @@ pub trait Bench {
     /// # Errors
     /// When the engine reports one.
     fn finish(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// Whether a run may be made again right after it, with [`ready`](Bench::ready) between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// It may not.
+    Never,
+    /// It may; `ready` has to undo what the run changed, which may take long.
+    Restored,
+    /// It may, and `ready` has next to nothing to do: the run only reads.
+    Reads,
 }
 
 /// A part of a phase that does several things at the same time, as its last run was measured.

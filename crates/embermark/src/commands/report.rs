@@ -396,6 +396,8 @@ mod tests {
             let mut headings = text.lines().filter(|line| line.starts_with('#'));
             let is_it = |line: &str| anchor(line.trim_start_matches(['#', ' '])) == section;
             assert!(headings.any(is_it), "{}", one.section);
+            // A measurement has a figure.
+            assert!(one.evidence.contains(|c: char| c.is_ascii_digit()), "{}", one.evidence);
             for phase in one.phases {
                 assert!(known.order.contains(phase), "{phase}");
             }

@@ -1,3 +1,7 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
 use super::*;
 
 fn says(args: PlanArgs) -> String {
@@ -108,4 +112,48 @@ fn naming_a_thing_twice_measures_it_once() {
     };
     let plan = args.plan().unwrap();
     assert_eq!((plan.scales.len(), plan.engines.len()), (1, 1));
+}
+
+/// Values that a plan file may hold in any place.
+const VALUES: [&str; 22] = [
+    "0",
+    "-1",
+    "1",
+    "18446744073709551615",
+    "1e300",
+    "nan",
+    "true",
+    "1979-05-27",
+    "''",
+    "'1'",
+    "'x'",
+    "'1k'",
+    "'10ms'",
+    "'none'",
+    "'a=b:c=d'",
+    "'=\u{202e}'",
+    "[]",
+    "['']",
+    "['x', 'x']",
+    "['sqlite', 'power', '1MiB']",
+    "{}",
+    "{ a = 'b' }",
+];
+
+proptest! {
+    #[test]
+    fn any_values_in_a_plan_file_are_a_plan_or_refused(
+        lines in prop::collection::btree_map(0..60_usize, prop::sample::select(VALUES.to_vec()), 0..6),
+    ) {
+        let known = serde_json::to_value(PlanArgs::default()).unwrap();
+        let names: Vec<&String> = known.as_object().unwrap().keys().collect();
+        let lines: BTreeMap<&str, &str> =
+            lines.into_iter().map(|(place, value)| (names[place % names.len()].as_str(), value)).collect();
+        let text: String = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+        if let Ok(args) = toml::from_str::<PlanArgs>(&text)
+            && let Err(refused) = PlanArgs::default().or(args).and_then(PlanArgs::plan)
+        {
+            prop_assert!(!refused.to_string().is_empty());
+        }
+    }
 }

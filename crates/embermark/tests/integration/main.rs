@@ -24,6 +24,7 @@ mod machine;
 mod machine_ends;
 mod many_results;
 mod memory;
+mod mutated;
 mod node;
 mod package;
 mod questions;

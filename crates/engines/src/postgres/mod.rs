@@ -45,6 +45,7 @@ const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["open_close", "open"],
     why: "a connection is a process of its own, forked and filled with the catalog",
+    evidence: "its own pgbench -C takes 7.0 ms a connection, where MariaDB's thread takes 0.25",
     section: "docs/engines.md#postgresql",
 }];
 

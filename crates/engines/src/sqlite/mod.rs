@@ -52,6 +52,7 @@ const EXPLAINED: &[Explained] = &[Explained {
         "full_profile",
     ],
     why: "a row store beside a column store: a query interprets one whole row after the other",
+    evidence: "perf of avg_sensor at 1M rows: most of its 51 ms is in sqlite3VdbeExec and the reading of cells",
     section: "docs/engines.md#sqlite",
 }];
 

@@ -14,7 +14,7 @@ use crate::journal::{self, EndedTrial, Head, Line};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
-use crate::{HarnessError, manifest, schedule};
+use crate::{HarnessError, manifest, schedule, secrecy};
 
 /// Measures a plan into a new folder: its clients are those of each machine, and its URLs the server's.
 ///
@@ -129,23 +129,24 @@ impl Conductor<'_> {
                 return Ok(false);
             }
             trial.wall_ns = began.elapsed().as_nanos() as u64;
-            let lost = match ended {
-                Ok(()) => None,
+            let (ended_by, lost) = match ended {
+                Ok(()) => (None, false),
                 Err(Stop::Interrupted) => return Ok(false),
                 Err(Stop::Run(error)) => return Err(error),
-                Err(Stop::Failed(status, reason)) => {
-                    (trial.status, trial.reason) = (status, Some(reason));
-                    None
-                }
-                Err(Stop::Lost(reason)) => {
-                    (trial.status, trial.reason) = (Status::Failed, Some(reason.clone()));
-                    Some(reason)
-                }
+                Err(Stop::Failed(status, reason)) => (Some((status, reason)), false),
+                Err(Stop::Lost(reason)) => (Some((Status::Failed, reason)), true),
             };
+            if let Some((status, reason)) = ended_by {
+                (trial.status, trial.reason) = (status, Some(reason));
+            }
+            if let Some(url) = self.plan.urls.get(&id.engine) {
+                secrecy::hide(&mut trial, &url.secrets(), self.plan.engine_of(&id.engine));
+            }
             trial.colour();
             self.progress.trial_ended(trial.status, trial.reason.as_deref(), began.elapsed());
+            let reason = trial.reason.clone().unwrap_or_default();
             self.journal.add(Line::Trial(Box::new(EndedTrial { cell: id.clone(), trial })))?;
-            if let Some(reason) = lost {
+            if lost {
                 let says = format!(
                     "the run ended before its end, because a client machine was lost: {reason}"
                 );

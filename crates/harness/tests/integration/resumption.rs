@@ -55,6 +55,8 @@ fn shape(result: &ResultFile) -> Value {
                     let time_or_size = name.ends_with("_ns") || name.ends_with("_bytes");
                     time_or_size || name == "latency" || name == "began"
                 };
+                // How often a short run was repeated is a matter of time too.
+                fields.remove("repeated");
                 // Absent and zero are told apart all the same.
                 for (name, value) in fields.iter_mut() {
                     if measured(name) {

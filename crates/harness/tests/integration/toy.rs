@@ -22,8 +22,8 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::Execution;
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{
-    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, PhaseInfo, Prepared, Protocol, Source,
-    Spec, VariantInfo, Workload, WorkloadError,
+    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, PhaseInfo, Prepared, Protocol, Repeat,
+    Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use nix::sys::signal::{Signal, raise};
 
@@ -489,6 +489,10 @@ impl Bench for Numbers {
         };
         let rows = vec![vec![Value::Int(expected as i64)]];
         Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
+    }
+
+    fn repeat(&self, phase: usize) -> Repeat {
+        if phase == 2 { Repeat::Reads } else { Repeat::Never }
     }
 
     /// Who made the sum is said when it was made.

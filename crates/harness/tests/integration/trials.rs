@@ -116,6 +116,19 @@ fn a_run_measures_every_phase_and_leaves_only_its_result() {
     let latency = read.latency.as_ref().unwrap();
     assert!(latency.samples > 0 && latency.samples <= 200, "{latency:?}");
     assert_eq!(total.latency, None);
+    // A sum of 100 numbers is over at once: it is warmed up, and its runs are repeated.
+    for run in &total.runs {
+        let Some(repeated) = run.repeated else {
+            // The machine was busy with something else.
+            assert!(run.elapsed_ns >= 1_000_000, "{run:?}");
+            continue;
+        };
+        assert!(repeated.times > 1 && repeated.total_ns >= run.elapsed_ns, "{run:?}");
+        let mean = repeated.total_ns as f64 / repeated.times as f64;
+        assert!(run.discarded || run.elapsed_ns == mean.round() as u64, "{run:?}");
+        assert!(run.discarded || repeated.steady.is_none(), "{run:?}");
+    }
+    assert!(load.runs.iter().chain(&read.runs).all(|run| run.repeated.is_none()));
 
     let manifest = &result.manifest;
     assert_eq!(manifest.datasets["squares"].rows, 100);

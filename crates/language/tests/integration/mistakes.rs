@@ -217,7 +217,7 @@ fn changes_by_conditions_are_checked() {
     for (phase, said) in [
         ("do = \"find\"", "'where' is missing"),
         ("do = \"find\"\nwhere = []", "no condition"),
-        ("do = \"find\"\nwhere = [[\"n\", \"=\", 1]]\nselect = []", "nothing to read"),
+        ("do = \"find\"\nwhere = [[\"n\", \"=\", 1]]\nselect = []", "no column"),
         ("do = \"update\"\nwhere = [[\"n\", \"=\", 1]]\nset = [\"n\"]", "no values to set"),
         ("do = \"update\"\nwhere = [[\"n\", \"=\", 1]]\nset = { id = 1 }", "'id' cannot be set"),
         ("do = \"delete\"\nwhere = [[\"n\", \"=\", 1]]\nops = 5", "'ops' beside 'where'"),

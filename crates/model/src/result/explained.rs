@@ -73,12 +73,14 @@ const fn is_zero(number: &u64) -> bool {
 impl SystemCalls {
     /// How many there were of a kind.
     pub fn of(&self, kind: CallKind) -> u64 {
-        self.by_kind.get(&kind).map_or(0, |names| names.values().sum())
+        self.by_kind
+            .get(&kind)
+            .map_or(0, |names| names.values().fold(0, |sum: u64, count| sum.saturating_add(*count)))
     }
 
     /// How many there were.
     pub fn total(&self) -> u64 {
-        CallKind::ALL.into_iter().map(|kind| self.of(kind)).sum()
+        CallKind::ALL.into_iter().map(|kind| self.of(kind)).fold(0, u64::saturating_add)
     }
 
     /// Adds those of another process.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClientMachines, DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, SteadyState, Timeline,
-    WriteBehind,
+    ClientMachines, DeviceIo, DiskCurve, Energy, Explained, Loaded, Period, Repeated, SteadyState,
+    Timeline, WriteBehind,
 };
 use crate::{ResultSet, Status};
 
@@ -61,10 +61,14 @@ pub struct PhaseResult {
 /// One execution of a phase.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
-    /// Elapsed time of the whole loop in ns.
+    /// Elapsed time of the whole loop in ns. Of a counted run that was [repeated](Self::repeated), the
+    /// mean over its repetitions; everything else is of the first time.
     pub elapsed_ns: u64,
     /// Operations done.
     pub ops: u64,
+    /// How often it was made, of a run that lasts less than a millisecond.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
     /// Not counted in statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discarded: bool,

@@ -309,9 +309,7 @@ fn place(name: &str) -> String {
 
 /// Keywords and values, as libpq reads them:
 /// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-KEYWORD-VALUE>.
-fn of_keywords(text: &str) -> Result<Parts, &'static str> {
-    let mut parts =
-        Parts { scheme: "postgresql".to_owned(), is_keywords: true, ..Parts::default() };
+fn keywords(text: &str) -> Result<Vec<(&str, String)>, &'static str> {
     let mut rest = text.trim_start();
     let mut found = Vec::new();
     while !rest.is_empty() {
@@ -326,6 +324,13 @@ fn of_keywords(text: &str) -> Result<Parts, &'static str> {
         found.push((name, value));
         rest = after.trim_start();
     }
+    Ok(found)
+}
+
+fn of_keywords(text: &str) -> Result<Parts, &'static str> {
+    let mut parts =
+        Parts { scheme: "postgresql".to_owned(), is_keywords: true, ..Parts::default() };
+    let mut found = keywords(text)?;
     if found.is_empty() {
         return Err("it is empty");
     }
@@ -357,4 +362,47 @@ fn value(text: &str) -> Result<(String, &str), &'static str> {
         }
     }
     if quoted { Err("a quoted value in it has no end") } else { Ok((value, "")) }
+}
+
+/// A part of a URL that may be shown nowhere, as it is written.
+pub(super) struct Hidden(pub String);
+
+/// Names of parameters that every client takes: their values say nothing of anybody.
+const HARMLESS: [&str; 5] = ["host", "hostaddr", "port", "dbname", "socket"];
+
+/// The fewest characters of a value of a parameter that can be a secret, where its name does not say
+/// that it is one.
+const LEAST_SECRET: usize = 8;
+
+/// The user, the password and the values of parameters of a URL, or of libpq's keywords.
+pub(super) fn hidden(text: &str) -> Vec<Hidden> {
+    let is_secret = |name: &str, value: &str| {
+        let name = name.to_ascii_lowercase();
+        let said = ["user", "pass", "token", "secret"].iter().any(|word| name.contains(word));
+        let said = said || matches!(&*name, "u" | "p");
+        !HARMLESS.contains(&&*name) && (said || value.chars().count() >= LEAST_SECRET)
+    };
+    let mut found: Vec<String> = Vec::new();
+    if let Some((_, rest)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) {
+        let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if let Some((user, _)) = before.rsplit_once('@') {
+            found.push(user.to_owned());
+            let (user, password) = user.split_once(':').unwrap_or((user, ""));
+            found.extend([user.to_owned(), password.to_owned()]);
+        }
+        let query = query.split_once('#').map_or(query, |(query, _)| query);
+        for pair in query.split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if is_secret(name, value) {
+                found.push(value.to_owned());
+                // `authMechanismProperties=AWS_SESSION_TOKEN:…`
+                found.extend(value.rsplit_once([':', '=']).map(|(_, value)| value.to_owned()));
+            }
+        }
+    } else {
+        let values = keywords(text).unwrap_or_default().into_iter();
+        let secret = values.filter(|(name, value)| is_secret(name, value));
+        found.extend(secret.map(|(_, value)| value));
+    }
+    found.into_iter().map(Hidden).collect()
 }

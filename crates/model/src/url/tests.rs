@@ -110,12 +110,93 @@ fn urls_that_the_engines_take_are_right() {
     }
 }
 
+/// Words of libpq, MariaDB, MongoDB and HTTP servers, and of embermark about them.
+#[test]
+fn what_a_client_says_repeats_no_secret() {
+    let said =
+        |url: &str, engine: &str, text: &str| ServerUrl::from(url).secrets().hide(engine, text);
+    for (url, engine, text, hidden) in [
+        (
+            "postgres://ann:hunter2@db/x",
+            "postgres",
+            "postgres could not connect: FATAL: password authentication failed for user \"ann\"",
+            "postgres could not connect: FATAL: password authentication failed for user \"***\"",
+        ),
+        (
+            "postgres://postgres:pg@db/x",
+            "postgres",
+            "postgres could not connect: role \"postgres\" (pg) on pgbouncer",
+            "postgres could not connect: role \"***\" (***) on pgbouncer",
+        ),
+        (
+            "user=ann password='hun ter\\'2' host=h sslmode=require",
+            "postgres",
+            "invalid connection option: hun ter'2 of ann, sslmode require",
+            "invalid connection option: *** of ***, sslmode require",
+        ),
+        (
+            "mysql://ann:p%40ss%3Aword@h/x",
+            "mariadb",
+            "Access denied for user 'ann'@'h' (p@ss:word, p%40ss%3Aword); annotated",
+            "Access denied for user '***'@'h' (***, ***); annotated",
+        ),
+        (
+            "mongodb://a:x@h/?authMechanismProperties=AWS_SESSION_TOKEN:q7q7q7&tls=true",
+            "mongodb",
+            "Invalid URI mongodb://a:x@h/?authMechanismProperties=AWS_SESSION_TOKEN:q7q7q7&tls=true",
+            "Invalid URI ***",
+        ),
+        (
+            "mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:q7q7q7&tls=true",
+            "mongodb",
+            "token q7q7q7 refused, tls is true",
+            "token *** refused, tls is true",
+        ),
+        (
+            "http://ann:s%C3%A4mig@h:8086",
+            "influxdb",
+            "http://ann:sämig@h:8086/query: 401",
+            "http://***@h:8086/query: 401",
+        ),
+        (
+            "http://h:8086?u=ann&p=q7",
+            "influxdb",
+            "u=ann, p=q7: q7q7 stays",
+            "u=***, p=***: q7q7 stays",
+        ),
+        ("valkey://:hunter2@h:7", "valkey", "AUTH hunter2 failed", "AUTH *** failed"),
+        ("postgres://db:5432/x", "postgres", "db refused: 5432", "db refused: 5432"),
+    ] {
+        assert_eq!(said(url, engine, text), hidden, "{url}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(text in ".{0,80}", engine in 0..7_usize) {
         let engines = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb", "x"];
         let url = ServerUrl::new(text);
         let _ = (url.check(engines[engine]), url.to_string(), url.with_password("p"));
+    }
+
+    #[test]
+    fn a_secret_is_hidden_in_whatever_surrounds_it(
+        secret in "[a-zA-Z0-9@:/?#%&=' ]{4,20}",
+        text in "\\PC{0,30}",
+        form in 0..3_usize,
+    ) {
+        let encoded = utf8_percent_encode(&secret, RESERVED).to_string();
+        let url = match form {
+            0 => format!("postgres://ann:{encoded}@h/x"),
+            1 => format!("password='{}' host=h", secret.replace('\'', "\\'")),
+            _ => format!("mongodb://h/?password={encoded}"),
+        };
+        let secrets = ServerUrl::from(&*url).secrets();
+        for form in [&secret, &encoded, &url] {
+            let told = secrets.hide("postgres", &format!("{text}{form}{text}"));
+            let own = text.matches(&**form).count();
+            prop_assert!(told.matches(&**form).count() <= 2 * own, "{url}: {told}");
+        }
     }
 
     #[test]

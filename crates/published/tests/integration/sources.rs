@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use embermark_published::{Beside, Headline, Role, Source, all, find};
+use embermark_published::{Beside, Evidence, Headline, Role, Source, all, find};
 
 #[test]
 fn every_source_is_found_by_its_name() {
@@ -105,4 +105,29 @@ fn has_variant(source: &Source, beside: &Beside, variant: &str) -> bool {
     let pieces = named.filter_map(|name| source.piece(name));
     let mut variants = pieces.filter_map(|piece| piece.plan["variant"].as_array()).flatten();
     variants.any(|known| known.as_str() == Some(variant))
+}
+
+#[test]
+fn every_explanation_names_the_measurement_that_shows_it() {
+    for headline in all().iter().flat_map(|source| &source.headlines) {
+        let says = &headline.says;
+        assert_eq!(headline.explained.is_some(), !headline.evidence.is_empty(), "{says}");
+        for evidence in &headline.evidence {
+            let is_there = match evidence {
+                Evidence::Equal => headline.equal.is_some(),
+                Evidence::CounterRun => headline.counter.is_some(),
+                Evidence::Pair => headline.as_published.is_some() || headline.equal.is_some(),
+                Evidence::Written(place) => is_heading(place),
+            };
+            assert!(is_there, "{says}: {evidence}");
+        }
+    }
+}
+
+/// Whether a document has the heading that a place names: `docs/engines.md#duckdb`.
+fn is_heading(place: &str) -> bool {
+    let Some((file, heading)) = place.split_once('#') else { return false };
+    let text = std::fs::read_to_string(format!("../../{file}")).unwrap();
+    let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
+    headings.map(|title| title.to_lowercase().replace(' ', "-")).any(|title| title == heading)
 }

@@ -2,7 +2,7 @@
 
 import type { Cell, Entry, Page, Tier } from "./data";
 import { unique } from "./dom";
-import { includesOne, ratioInterval } from "./interval";
+import { includesOne, ratioInterval, toTheBest } from "./interval";
 
 /** What is shown: by dimension the names that are. */
 export type Filters = Record<Dimension, Set<string>>;
@@ -25,7 +25,7 @@ export interface Box {
   entry: Entry;
   /** Its time over the best one's of the row; absent when it is not ranked. */
   ratio: number | null;
-  /** The 95 % interval of that ratio; absent with fewer than three trials, and for the best itself. */
+  /** The 95 % interval of that ratio, cut at 1; absent with fewer than three trials, and for the best itself. */
   interval: [number, number] | null;
   /** The difference to the best is not significant: of the best, that another shares its place. */
   notSignificant: boolean;
@@ -173,7 +173,7 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
     const value = time(box) / time(first);
     box.ratio = Number.isFinite(value) ? value : null;
     if (box === first || box.ratio === null) continue;
-    box.interval = ratioInterval(box.entry.figure?.per_trial_ns ?? [], first.entry.figure?.per_trial_ns ?? []);
+    box.interval = toTheBest(ratioInterval(box.entry.figure?.per_trial_ns ?? [], first.entry.figure?.per_trial_ns ?? []));
     box.notSignificant = includesOne(box.interval);
     first.notSignificant ||= box.notSignificant;
   }

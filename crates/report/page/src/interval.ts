@@ -25,6 +25,10 @@ export function ratioInterval(above: number[], below: number[]): [number, number
   return a && b && [lowRatio(a, b), 1 / lowRatio(b, a)];
 }
 
+/** An interval of a ratio to the best, cut at 1: no engine is faster than the fastest. */
+export const toTheBest = (interval: [number, number] | null): [number, number] | null =>
+  interval && [Math.max(1, interval[0]), Math.max(1, interval[1])];
+
 /** Whether it leaves open which of the two is larger. */
 export const includesOne = (interval: [number, number] | null): boolean =>
   interval !== null && interval[0] <= 1 && 1 <= interval[1];
@@ -49,13 +53,15 @@ export function medians(trials: number[]): Atom[] | null {
   const atoms: Atom[] = [];
   let before = 0;
   for (let lower = 0; lower < n; lower += 1) {
-    const within = atLeast(half, n, lower + 1);
+    const within = isFar(half, n, lower + 1) ? (lower < half ? 0 : 1) : atLeast(half, n, lower + 1);
     // The middle draw is this trial, or the lower one of the middle two is.
     let here = within - before;
     before = within;
     for (let upper = lower + 1; n % 2 === 0 && upper < n; upper += 1) {
       // Half of the draws end with one trial, the other half begins with the other.
       const both = central * Math.exp((logEnding[lower] ?? NaN) + (logEnding[n - 1 - upper] ?? NaN));
+      // The further apart the two are, the less probable.
+      if (both <= NEVER) break;
       here -= both;
       atoms.push([(at(lower) + at(upper)) / 2, both]);
     }
@@ -63,6 +69,9 @@ export function medians(trials: number[]): Atom[] | null {
   }
   return atoms.filter(([, probability]) => probability > NEVER).sort((a, b) => a[0] - b[0]);
 }
+
+/** Whether a number of draws among k of n trials is never on the other side of half than k, by Hoeffding's inequality. */
+const isFar = (half: number, n: number, k: number): boolean => (2 * (half - k) ** 2) / n > -Math.log(NEVER);
 
 /**
  * How probable it is that `least` or more of n draws are among k of n trials. The terms of the binomial distribution
@@ -73,8 +82,8 @@ function atLeast(least: number, n: number, k: number): number {
   const terms = new Float64Array(n + 1);
   const term = (j: number) => terms[j] ?? NaN;
   terms[k] = 1;
-  for (let j = k; j < n; j += 1) terms[j + 1] = term(j) * odds * (n - j) / (j + 1);
-  for (let j = k - 1; j >= 0; j -= 1) terms[j] = term(j + 1) / odds * (j + 1) / (n - j);
+  for (let j = k; j < n && term(j) >= NEVER; j += 1) terms[j + 1] = term(j) * odds * (n - j) / (j + 1);
+  for (let j = k - 1; j >= 0 && term(j + 1) >= NEVER; j -= 1) terms[j] = term(j + 1) / odds * (j + 1) / (n - j);
   const sum = (of: Float64Array) => of.reduce((all, one) => all + one, 0);
   return sum(terms.subarray(least)) / sum(terms);
 }

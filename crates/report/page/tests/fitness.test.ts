@@ -32,6 +32,19 @@ test("without the best the next best has 1, and who is hidden has no box", () =>
   for (const [engine, old] of before) assert.ok(Math.abs((left[engine] ?? 0) - old / value) < 1e-9, engine);
 });
 
+test("the interval of a ratio to the best never goes below 1", () => {
+  const page = golden();
+  const [first, second] = page.entries.filter((entry) => entry.phase === "read" && entry.cell < 3 && page.cells[entry.cell]?.ranked);
+  assert.ok(first?.figure && second?.figure);
+  Object.assign(first.figure, { per_op_ns: 110, per_trial_ns: [100, 110, 120] });
+  Object.assign(second.figure, { per_op_ns: 115, per_trial_ns: [105, 115, 125] });
+  const boxes = build(page, everything(page), "own").flatMap((table) => table.rows).flatMap((row) => row.boxes);
+  const found = boxes.find((box) => box?.entry === second);
+  assert.deepEqual(found?.interval, [1, 1.25]);
+  assert.ok(found?.notSignificant);
+  for (const box of boxes) assert.ok((box?.interval?.[0] ?? 1) >= 1);
+});
+
 test("tiers and scales are never in one table", () => {
   const page = golden();
   const first = page.cells[0];

@@ -74,7 +74,7 @@ pub struct Place {
 }
 
 /// An engine that is not ranked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Left {
     /// Its id.
     pub engine: String,
@@ -83,7 +83,7 @@ pub struct Left {
 }
 
 /// Who is best at something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BestAt {
     /// The criterion's id.
     pub criterion: &'static str,

@@ -7,6 +7,7 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
+use crate::statistics::total;
 use crate::{drift, format, summary, text};
 
 /// Memory of one machine, as different kernels report it, differs by less than this share.
@@ -175,7 +176,7 @@ fn server(file: &ResultFile, engine: &str) -> Option<String> {
 
 fn dataset(set: &Dataset) -> String {
     let digest = set.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
-    let dropped: u64 = set.dropped.values().sum();
+    let dropped = total(set.dropped.values().copied());
     format!(
         "{}, {}, {} dropped{}",
         set.name,

@@ -24,6 +24,7 @@ pub(crate) fn source_tables(
 }
 use score::Resource;
 
+use crate::statistics::total;
 use crate::summary::{Shortfall, parts};
 use crate::{grid, text};
 
@@ -245,8 +246,8 @@ fn usage(
         let writer = observed.processes.get("writer");
         let both = phase == "live" || reader.is_none();
         let used = [reader, writer.filter(|_| both)];
-        let sum: Option<u64> = used.into_iter().flatten().map(of).sum();
-        sum.map(|sum| sum as f64)
+        let all: Option<Vec<u64>> = used.into_iter().flatten().map(of).collect();
+        all.map(|all| total(all) as f64)
     };
     let cpu = |ns: f64, observed: &Observed| per_second(ns / 1e9 * 100.0, observed);
     // From and to a block device of its own: pages that became dirty are no such bytes.

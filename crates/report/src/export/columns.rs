@@ -327,6 +327,9 @@ fn beside() -> Vec<Column> {
         run("buffer_commits", |run| Some(run.write_behind?.commits)),
         run("loss_rows", |run| Some(run.write_behind?.loss_rows)),
         run("loss_ns", |run| Some(run.write_behind?.loss_ns)),
+        run("repeated_times", |run| Some(run.repeated?.times)),
+        run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
+        flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
     ]
 }
 

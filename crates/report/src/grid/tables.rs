@@ -17,8 +17,9 @@ use crate::{Options, text};
 /// Every table of a group; the first is that of times and ratios.
 pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>) -> Vec<Grid> {
     let further = [
-        intervals(group).filter(|_| options.intervals),
-        latency(group).filter(|_| options.latency),
+        // What is not asked for is not made: latencies are put together out of every trial's histogram.
+        options.intervals.then(|| intervals(group)).flatten(),
+        options.latency.then(|| latency(group)).flatten(),
         throughput(group),
         client_machines::of(group),
         response(group),
@@ -27,7 +28,7 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>
         database(group),
     ];
     let further = further.into_iter().flatten().chain(beside(group));
-    let explained = explained(group).into_iter().filter(|_| options.explain);
+    let explained = options.explain.then(|| explained(group)).into_iter().flatten();
     let first = [comparison(group, scaling)].into_iter();
     first.chain(further).chain(explained).collect()
 }

@@ -1,5 +1,7 @@
 //! One group's cells and entries, as the page is given them.
 
+use std::collections::HashMap;
+
 use embermark_model::Status;
 use embermark_model::result::{
     Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
@@ -10,7 +12,7 @@ use crate::scaling::{Scaling, Surprise};
 use crate::shown::Told;
 use crate::statistics::median;
 use crate::summary::{
-    self, Engine, Entry, Figure, Group, Row, Usage, Work, beside, explained, loading,
+    self, Engine, Entry, Figure, Group, Phases, Row, Usage, Work, beside, explained, loading,
 };
 use crate::text;
 
@@ -26,22 +28,26 @@ pub(super) fn add<'a>(
     durability: &[Told],
 ) {
     let first = page.cells.len();
-    let mut known: Vec<&Cell> = Vec::new();
+    let mut known: Vec<(&Cell, Phases<'_>, HashMap<&str, usize>)> = Vec::new();
     for row in &group.rows {
         let variant = row.variant.unwrap_or(group.variant);
         for (engine, entry) in group.engines.iter().zip(&row.entries) {
             let Some(cell) = group.cell(file, variant, engine.id) else { continue };
-            let place = known.iter().position(|other| std::ptr::eq(*other, cell));
+            let place = known.iter().position(|(other, ..)| std::ptr::eq(*other, cell));
             let place = place.unwrap_or_else(|| {
-                known.push(cell);
+                let first = cell.trials.first().into_iter().flat_map(|trial| &trial.phases);
+                let places = first.enumerate().map(|(at, part)| (&*part.phase, at)).collect();
+                known.push((cell, Phases::of(cell), places));
                 let is = |told: &&Told| told.engine == engine.id && told.tier == group.durability;
                 let told = durability.iter().find(is);
                 page.cells.push(cell_data(page, file, group, cell, engine, told));
                 known.len() - 1
             });
             let surprise = scaling.surprise(group, row, engine.id).map(Surprise::says);
-            page.entries
-                .push(EntryData { surprise, ..entry_data(first + place, file, cell, row, entry) });
+            let (_, phases, places) = &known[place];
+            let near = row.phase.and_then(|phase| places.get(phase)).copied().unwrap_or_default();
+            let entry = entry_data(first + place, file, (cell, phases, near), row, entry);
+            page.entries.push(EntryData { surprise, ..entry });
         }
     }
 }
@@ -112,15 +118,13 @@ fn trial_data(trial: &Trial) -> TrialData {
 fn entry_data<'a>(
     place: usize,
     file: &ResultFile,
-    cell: &Cell,
+    (cell, phases, near): (&Cell, &Phases<'_>, usize),
     row: &Row<'a>,
     entry: &Entry<'a>,
 ) -> EntryData<'a> {
-    let parts: Vec<Option<&PhaseResult>> = cell
-        .trials
-        .iter()
-        .map(|trial| trial.phases.iter().find(|part| Some(part.phase.as_str()) == row.phase))
-        .collect();
+    let trials = cell.trials.iter();
+    let parts: Vec<Option<&PhaseResult>> =
+        trials.map(|trial| of_trial(trial, row.phase?, near)).collect();
     let known = || parts.iter().copied().flatten();
     let measured = entry.measured();
     let figure = measured.map(|measured| &measured.figure);
@@ -139,7 +143,10 @@ fn entry_data<'a>(
         let mark = |run: &Run| u8::from(run.discarded) + 2 * u8::from(run.capped);
         runs.iter().map(|run| (run.elapsed_ns, run.ops, mark(run))).collect()
     };
-    let of_phase = |phase| Usage::of_phase(cell, phase).above_floor(file, cell, Work::Phase(phase));
+    let of_phase = |phase| {
+        let work = Work::Near(phase, near);
+        Usage::of_phase_near(cell, phase, near).above_floor(file, cell, work)
+    };
     EntryData {
         cell: place,
         phase: row.phase.map(text::plain),
@@ -159,12 +166,17 @@ fn entry_data<'a>(
         usage: row.phase.map(of_phase).unwrap_or_default(),
         network_bytes: network(&parts),
         remarks: remarks(&parts),
-        watched: watched(cell, row),
-        loading: row.phase.and_then(|phase| loading(cell, phase)),
-        beside: row.phase.and_then(|phase| beside(cell, phase)),
+        watched: watched(&parts),
+        loading: row.phase.and_then(|phase| loading(cell, phase, phases.at(phase))),
+        beside: row.phase.and_then(|phase| beside(phases.at(phase))),
         explained: row.phase.and_then(|phase| explained(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
+}
+
+/// A phase of a trial, which stands at this place in most trials.
+fn of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseResult> {
+    Work::Near(phase, near).of(trial).next()
 }
 
 /// The percentiles are all that is shown.
@@ -193,15 +205,10 @@ fn remarks(parts: &[Option<&PhaseResult>]) -> Vec<String> {
     text::unique(remarks.map(|remark| text::clipped(remark, LONGEST_REASON)))
 }
 
-fn watched(cell: &Cell, row: &Row<'_>) -> Vec<WatchedData> {
-    let trials = cell.trials.iter().enumerate();
-    let parts = trials.flat_map(|(trial, of)| of.phases.iter().map(move |part| (trial, part)));
-    parts
-        .filter(|(_, part)| Some(part.phase.as_str()) == row.phase)
-        .flat_map(|(trial, part)| {
-            observed(part).map(move |seen| WatchedData { trial, seen: shown(seen) })
-        })
-        .collect()
+fn watched(parts: &[Option<&PhaseResult>]) -> Vec<WatchedData> {
+    let known = parts.iter().enumerate().filter_map(|(trial, part)| Some((trial, (*part)?)));
+    let seen = known.flat_map(|(trial, part)| observed(part).map(move |seen| (trial, seen)));
+    seen.map(|(trial, seen)| WatchedData { trial, seen: shown(seen) }).collect()
 }
 
 /// What was seen, with names that are on one line.

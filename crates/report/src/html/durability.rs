@@ -95,7 +95,7 @@ impl DurabilityData {
     pub(super) fn of_results(standings: Vec<Told>, record: &Record) -> Option<Self> {
         let mut runs: Vec<(&Outcome, Origin)> = Vec::new();
         let (mut tested, mut filled) = (Vec::new(), Vec::new());
-        let standings = text::unique(standings);
+        let standings = shown::distinct(standings);
         let engines = standings.iter().map(|told| (&*told.engine, &*told.version));
         for (engine, version) in text::unique(engines) {
             let (all, origin) = record.tested(engine, version);

@@ -33,7 +33,7 @@ pub(crate) struct Failure<'a> {
 }
 
 /// A cell, or one phase of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Place<'a> {
     pub id: &'a CellId,
     pub phase: Option<&'a str>,

@@ -5,6 +5,7 @@ use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 use super::{Note, Seen, note, where_of};
 use crate::format;
 use crate::grid::BEHIND;
+use crate::statistics::total;
 
 /// What the times are, where one client did not do one operation after the other.
 pub(super) fn time(file: &ResultFile) -> Option<Note> {
@@ -70,7 +71,7 @@ pub(super) fn machines(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note>
     };
     measured.iter().find(|seen| shown(seen))?;
     let spread = all.iter().map(|together| together.start_spread_ns).max()?;
-    let common: u64 = all.iter().map(|together| together.common_ns).sum();
+    let common = total(all.iter().map(|together| together.common_ns));
     let each = all.len() as f64;
     let duration = |ns: f64| format::duration(ns);
     Some(note(

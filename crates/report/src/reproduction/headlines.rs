@@ -12,8 +12,8 @@ pub(super) struct Row {
     pub label: String,
     /// One for each of [`COLUMNS`].
     pub boxes: [Option<Ratio>; 5],
-    /// What explains it.
-    pub explained: String,
+    /// What explains it, and what shows that; absent where nothing was measured that does.
+    pub explained: Option<String>,
 }
 
 /// What the boxes of a row are.
@@ -58,7 +58,7 @@ pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
                 here(&headline.counter),
                 here(&headline.emulated),
             ],
-            explained: headline.explained.clone(),
+            explained: headline.explanation(),
         }
     };
     source.headlines.iter().map(row).collect()

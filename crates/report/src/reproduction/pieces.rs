@@ -5,6 +5,7 @@ use embermark_published::{Piece, Source};
 
 use super::found::Results;
 use crate::grid::{Grid, Text};
+use crate::statistics::total;
 use crate::{format, text};
 
 /// A row for each piece.
@@ -58,6 +59,6 @@ fn windows(files: &[&ResultFile]) -> Vec<String> {
 /// The time of all trials together.
 fn took(files: &[&ResultFile]) -> String {
     let trials = files.iter().flat_map(|file| &file.cells).flat_map(|cell| &cell.trials);
-    let ns: u64 = trials.map(|trial| trial.wall_ns).sum();
+    let ns = total(trials.map(|trial| trial.wall_ns));
     if ns == 0 { String::new() } else { format::duration(ns as f64) }
 }

@@ -25,8 +25,11 @@ fn paragraph(row: &Row, width: usize) -> String {
         Some(joined(wrapped(&format!("{of}{what}"), width.max(60), &first, &further), "\n"))
     };
     let lines = COLUMNS.into_iter().zip(&row.boxes).filter_map(line);
-    let why = format!("  {}{}", pad_right("explained by", INDENT - 2), row.explained);
-    joined([row.label.clone()].into_iter().chain(lines).chain([why]), "\n")
+    let explained = row.explained.as_deref().map(|explained| {
+        let (first, further) = (pad_right("explained by", INDENT - 2), " ".repeat(INDENT));
+        joined(wrapped(explained, width.max(60), &format!("  {first}"), &further), "\n")
+    });
+    joined([row.label.clone()].into_iter().chain(lines).chain(explained), "\n")
 }
 
 /// All of them as a table.
@@ -42,7 +45,8 @@ pub(super) fn markdown(rows: &[Row]) -> String {
         let boxes =
             columns.iter().map(|place| row.boxes[*place].as_ref().map_or_else(String::new, cell));
         let label = [escaped(&row.label)].into_iter();
-        line(label.chain(boxes).chain([escaped(&row.explained)]).collect())
+        let explained = row.explained.as_deref().map_or_else(String::new, escaped);
+        line(label.chain(boxes).chain([explained]).collect())
     };
     let head = [line(header.iter().map(|&name| name.to_owned()).collect()), line(rule.collect())];
     joined(head.into_iter().chain(rows.iter().map(row)), "\n")

@@ -1,5 +1,7 @@
 //! One phase at the scales it was measured at, and who may be compared in it.
 
+use std::collections::HashMap;
+
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Scale};
 
@@ -32,8 +34,6 @@ pub(super) struct Time<'a, 'c> {
     pub tainted: bool,
     /// Whether it may be surprising: no reference, and no server given by its URL.
     pub candidate: bool,
-    /// Whether its settings are the author's of a configuration.
-    pub own_settings: bool,
     /// What a commit of it survives.
     pub effective: Durability,
     /// What it is compared with most readily; absent where the result does not say what it is.
@@ -67,18 +67,23 @@ pub(super) fn of<'a, 'c>(
     comparison: &'c Comparison<'a>,
 ) -> Vec<Series<'a, 'c>> {
     let mut all: Vec<Series<'a, 'c>> = Vec::new();
+    let mut places = HashMap::new();
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
+        // Once for each engine, and not for each of its figures.
+        let families = group.engines.iter().map(|engine| (engine.id, family(file, engine.id)));
+        let families: HashMap<&str, Option<Family<'_>>> = families.collect();
         for row in &group.rows {
             let Some(phase) = row.phase else { continue };
             let variant = row.variant.unwrap_or(group.variant);
             let inserts = row.loadings.iter().any(Option::is_some);
-            let times = times(file, group, row);
+            let times = times(&families, group, row);
             let point = Point { scale: group.scale, rows, inserts, times };
             let main = row.variant.is_none();
             let id = SeriesId { within: Within::of(group), variant, main, phase };
             let key = |id: &SeriesId<'a>| (id.within, id.variant, id.phase);
-            match all.iter_mut().find(|series| key(&series.id) == key(&id)) {
+            let place = *places.entry(key(&id)).or_insert(all.len());
+            match all.get_mut(place) {
                 // All rows of the data, and as many asked for by their number, are one scale.
                 Some(series) if series.points.iter().any(|one| one.rows == rows) => {}
                 Some(series) => series.points.push(point),
@@ -90,7 +95,11 @@ pub(super) fn of<'a, 'c>(
     all
 }
 
-fn times<'a, 'c>(file: &'a ResultFile, group: &Group<'a>, row: &'c Row<'a>) -> Vec<Time<'a, 'c>> {
+fn times<'a, 'c>(
+    families: &HashMap<&str, Option<Family<'a>>>,
+    group: &Group<'a>,
+    row: &'c Row<'a>,
+) -> Vec<Time<'a, 'c>> {
     let entries = group.engines.iter().zip(&row.entries);
     let measured = entries.filter_map(|(engine, entry)| Some((engine, entry.measured()?)));
     let whole = measured.filter(|(_, measured)| measured.shortfall.is_none());
@@ -100,9 +109,9 @@ fn times<'a, 'c>(file: &'a ResultFile, group: &Group<'a>, row: &'c Row<'a>) -> V
         ranked: engine.ranked(group.durability) && !measured.tainted,
         tainted: measured.tainted,
         candidate: !engine.reference && !engine.by_url && engine.own_durability.is_none(),
-        own_settings: engine.own_settings,
         effective: engine.effective_durability.unwrap_or(group.durability),
-        family: family(file, engine.id).filter(|_| engine.ranked(group.durability)),
+        family: (families.get(engine.id).copied().flatten())
+            .filter(|_| engine.ranked(group.durability)),
     });
     time.collect()
 }

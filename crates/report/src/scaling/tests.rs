@@ -295,11 +295,15 @@ fn a_surprise_that_an_adapter_explains_names_the_section() {
         how: StandsOut::Lag,
         phases: &["read"],
         why: "a column store",
+        evidence: "a profile",
         section: "docs/engines.md#column",
     }];
     let said = surprises(&file, &[("column", &told)]);
     assert_eq!(said.len(), 2);
-    assert!(said[0].ends_with("(row): a column store (docs/engines.md#column)"), "{said:?}");
+    assert!(
+        said[0].ends_with("(row): a column store; shown by a profile (docs/engines.md#column)"),
+        "{said:?}"
+    );
     assert!(said[1].ends_with("unexplained: look before you believe it"), "{said:?}");
     let notes = scaled(&file, &[("column", &told)], notes);
     assert!(notes[0].says.contains("unexplained"), "what nobody looked at comes first: {notes:?}");

@@ -28,7 +28,11 @@ pub struct Told<'a> {
 pub(super) fn of<'a>(surprises: &[Surprise<'a>]) -> Vec<Told<'a>> {
     let key = |one: &Surprise<'_>| (one.what.how(), one.explained);
     let place = |one: &Surprise<'a>| (one.series.within, one.engine);
-    let all = text::by_key(surprises.iter().map(|one| ((place(one), key(one)), one)));
+    let keyed = surprises.iter().enumerate().map(|(at, one)| ((place(one), key(one)), at));
+    let all = text::by_key(keyed).into_iter().map(|(key, places)| {
+        let of_key: Vec<&Surprise<'_>> = places.into_iter().map(|at| &surprises[at]).collect();
+        (key, of_key)
+    });
     let told = |(within, engine), all: &[&Surprise<'_>]| Told {
         within,
         engine,
@@ -36,7 +40,7 @@ pub(super) fn of<'a>(surprises: &[Surprise<'a>]) -> Vec<Told<'a>> {
         explained: all.iter().all(|one| one.explained.is_some()),
         says: says(within, all),
     };
-    let mut told: Vec<Told<'_>> = all.iter().map(|((place, _), all)| told(*place, all)).collect();
+    let mut told: Vec<Told<'_>> = all.map(|((place, _), all)| told(place, &all)).collect();
     told.sort_by_key(|one| one.explained);
     told
 }

@@ -11,6 +11,16 @@ use crate::notes::{Note, note};
 use crate::summary::Comparison;
 use crate::text;
 
+/// Without repetition. There are few of them.
+pub(crate) fn distinct(all: impl IntoIterator<Item = Told>) -> Vec<Told> {
+    all.into_iter().fold(Vec::new(), |mut known, told| {
+        if !known.contains(&told) {
+            known.push(told);
+        }
+        known
+    })
+}
+
 /// What a tier of an engine of a result rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Told {
@@ -161,7 +171,7 @@ pub(crate) fn of_run(run: &Outcome) -> Vec<Told> {
         let (name, subject) = (&one.engine, one.subject());
         Told::of(&record, name, &subject, &one.version, one.durability, one.effective())
     };
-    text::unique(run.tested.iter().filter_map(of))
+    distinct(run.tested.iter().filter_map(of))
 }
 
 /// Marks the engines that broke what their tier promises.

@@ -45,7 +45,11 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
     let mut atoms = Vec::new();
     let mut before = 0.0;
     for lower in 0..n {
-        let within = at_least(half, n, lower + 1);
+        let within = match is_far(half, n, lower + 1) {
+            true if lower < half => 0.0,
+            true => 1.0,
+            false => at_least(half, n, lower + 1),
+        };
         // The middle draw is this trial, or the lower one of the middle two is.
         let mut here = within - before;
         before = within;
@@ -53,6 +57,10 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
             for upper in lower + 1..n {
                 // Half of the draws end with one trial, the other half begins with the other.
                 let both = central * (log_ending[lower] + log_ending[n - 1 - upper]).exp();
+                // The further apart the two are, the less probable.
+                if both <= NEVER {
+                    break;
+                }
                 here -= both;
                 atoms.push((f64::midpoint(sorted[lower], sorted[upper]), both));
             }
@@ -63,6 +71,13 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
     Some(Distribution::of(atoms))
 }
 
+/// Whether a number of draws among `k` of `n` trials is never on the other side of `half` than `k`, by
+/// Hoeffding's inequality (Journal of the American Statistical Association 58(301), 1963).
+fn is_far(half: usize, n: usize, k: usize) -> bool {
+    let apart = half.abs_diff(k) as f64;
+    2.0 * apart * apart / n as f64 > -NEVER.ln()
+}
+
 /// How probable it is that `least` or more of `n` draws are among `k` of `n` trials. The terms of
 /// the binomial distribution are taken relative to the greatest, which is that of `k` draws.
 fn at_least(least: usize, n: usize, k: usize) -> f64 {
@@ -71,9 +86,15 @@ fn at_least(least: usize, n: usize, k: usize) -> f64 {
     terms[k] = 1.0;
     for j in k..n {
         terms[j + 1] = terms[j] * odds * (n - j) as f64 / (j + 1) as f64;
+        if terms[j + 1] < NEVER {
+            break;
+        }
     }
     for j in (0..k).rev() {
         terms[j] = terms[j + 1] / odds * (j + 1) as f64 / (n - j) as f64;
+        if terms[j] < NEVER {
+            break;
+        }
     }
     terms[least..].iter().sum::<f64>() / terms.iter().sum::<f64>()
 }

@@ -1,12 +1,12 @@
 //! What a run has to show beside its time: its energy, the log that it opened, the buffer that rows went
 //! through.
 
-use embermark_model::result::{Cell, Run, WriteBehind};
+use embermark_model::result::{PhaseResult, Run, WriteBehind};
 
 use super::column::Quantity::{self, Bytes, Count, Time};
 use super::column::{Amounts, Column};
 use super::energy;
-use super::figure::{counted, parts};
+use super::figure::counted;
 use crate::statistics::{mean, median};
 
 /// What is made of the counted runs.
@@ -86,9 +86,8 @@ pub fn beside_columns() -> [(&'static str, Vec<Column>); 3] {
 }
 
 /// What one cell has to show of a phase beside its time. `None` where there is nothing.
-pub fn beside(cell: &Cell, phase: &str) -> Option<Amounts> {
-    let trials: Vec<Vec<&Run>> =
-        parts(cell, phase).into_iter().map(|(_, part)| counted(part)).collect();
+pub fn beside(parts: &[(u32, &PhaseResult)]) -> Option<Amounts> {
+    let trials: Vec<Vec<&Run>> = parts.iter().map(|(_, part)| counted(part)).collect();
     let middle = |amount: fn(&Run) -> Option<f64>| {
         let of_trial =
             |runs: &Vec<&Run>| mean(&runs.iter().copied().filter_map(amount).collect::<Vec<_>>());
@@ -102,6 +101,6 @@ pub fn beside(cell: &Cell, phase: &str) -> Option<Amounts> {
         Over::Worst => (*column, worst(*of)),
     });
     let amounts =
-        energy::beside(cell, phase).into_iter().fold(amounts.collect::<Amounts>(), Amounts::with);
+        energy::beside(&trials).into_iter().fold(amounts.collect::<Amounts>(), Amounts::with);
     Some(amounts).filter(|amounts| *amounts != Amounts::default())
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use embermark_model::result::{Cell, EngineFacts, ResultFile};
+use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile};
 use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
-    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Shortfalls, Unit,
-    Usage, Work, beside, explained, loading, order, parts,
+    Comparison, Engine, Entry, Figure, Group, Measured, Phases, Protocol, Row, Shortfall,
+    Shortfalls, Unit, Usage, Work, beside, explained, loading, order,
 };
-use crate::statistics::{includes_one, is_measure, ratio_interval};
+use crate::statistics::{includes_one, is_measure, ratio_interval, to_the_best};
 use crate::text;
 
 /// Computes the figures of `file`. Phases named in `order` come first and in that order, the
@@ -47,6 +47,8 @@ fn group<'a>(
         cells.iter().copied().find(|cell| cell.id.variant == variant && cell.id.engine == engine)
     };
     // Once for each cell, and not for each of its rows.
+    let phases: HashMap<&CellId, Phases<'_>> =
+        cells.iter().rev().map(|cell| (&cell.id, Phases::of(cell))).collect();
     let shortfalls: HashMap<(&str, &str), Shortfalls<'_>> = (cells.iter())
         .map(|cell| ((&*cell.id.variant, &*cell.id.engine), Shortfalls::of(cell)))
         .collect();
@@ -60,10 +62,16 @@ fn group<'a>(
             variant: variants.first().is_some_and(|main| *main != variant).then_some(variant),
             unit: Unit::Run,
             entries: cells()
-                .map(|cell| entry(file, cell, phase, cell.and_then(|cell| shortfall(cell, phase))))
+                .map(|cell| {
+                    let parts = |cell| parts(&phases, cell, phase);
+                    let of_cell = |cell| (cell, parts(cell), shortfall(cell, phase));
+                    entry(file, cell.map(of_cell), phase)
+                })
                 .collect(),
-            loadings: cells().map(|cell| loading(cell?, phase?)).collect(),
-            beside: cells().map(|cell| beside(cell?, phase?)).collect(),
+            loadings: cells()
+                .map(|cell| loading(cell?, phase?, parts(&phases, cell?, phase)))
+                .collect(),
+            beside: cells().map(|cell| beside(parts(&phases, cell?, phase))).collect(),
             explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
@@ -87,6 +95,15 @@ fn group<'a>(
     Group { engines, ..group }
 }
 
+/// A phase of a cell in each trial; nothing where there is no phase.
+fn parts<'p, 'a>(
+    phases: &'p HashMap<&CellId, Phases<'a>>,
+    cell: &Cell,
+    phase: Option<&str>,
+) -> &'p [(u32, &'a PhaseResult)] {
+    phases.get(&cell.id).zip(phase).map_or(&[], |(all, phase)| all.at(phase))
+}
+
 fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
     let mut own = cells.iter().filter(|cell| cell.id.engine == id);
     Engine {
@@ -102,18 +119,15 @@ fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'
     }
 }
 
-fn entry<'a>(
-    file: &ResultFile,
-    cell: Option<&'a Cell>,
-    phase: Option<&str>,
-    shortfall: Option<Shortfall<'a>>,
-) -> Entry<'a> {
-    let Some(cell) = cell else { return Entry::Absent };
+/// A cell, one phase of it in each trial, and what it did not do.
+type OfCell<'p, 'a> = (&'a Cell, &'p [(u32, &'a PhaseResult)], Option<Shortfall<'a>>);
+
+fn entry<'a>(file: &ResultFile, cell: Option<OfCell<'_, 'a>>, phase: Option<&str>) -> Entry<'a> {
+    let Some((cell, parts, shortfall)) = cell else { return Entry::Absent };
     let ended = |status: Status| match status.has_figures() {
         true => Entry::Absent,
         false => Entry::Ended(status),
     };
-    let parts = phase.map(|phase| parts(cell, phase)).unwrap_or_default();
     let Some(status) = parts.iter().map(|(_, part)| part.status).reduce(Status::worst) else {
         return ended(cell.status);
     };
@@ -123,7 +137,7 @@ fn entry<'a>(
     // A phase that cannot be done says nothing against the others; any other bad end does.
     let tainted = !(cell.status.has_figures() || cell.status.is_of_phase_alone());
     let commits_each = phase.is_some_and(|phase| commits_each(file, &cell.id, phase));
-    Figure::of(&parts).map_or(Entry::Absent, |figure| {
+    Figure::of(parts).map_or(Entry::Absent, |figure| {
         Entry::Measured(Measured {
             figure,
             ratio: None,
@@ -209,7 +223,7 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         measured.best = measured.figure.per_op_ns == best.per_op_ns;
         if !measured.best {
             let trials = &measured.figure.per_trial_ns;
-            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns);
+            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns).map(to_the_best);
             measured.not_significant = measured.ratio_interval.is_some_and(includes_one);
         }
     }

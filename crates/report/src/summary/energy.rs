@@ -1,9 +1,9 @@
 //! Energy of phases and of whole workloads, less what the idle machine takes.
 
-use embermark_model::result::{Cell, Energy, Run, Trial};
+use embermark_model::result::{Energy, Run, Trial};
 
 use super::column::{Amounts, Column, Quantity};
-use super::figure::{counted, parts};
+use super::figure::counted;
 use super::usage::Work;
 use crate::statistics::{mean, median};
 use crate::text;
@@ -74,16 +74,19 @@ pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
     sum.filter(|_| text::unique(sources).len() == 1)?.told()
 }
 
-/// What one cell took for a run of a phase: in each trial the mean of the counted runs that were measured,
+/// What one cell took for a run of a phase, of each trial its counted runs: in each trial the mean of the counted runs that were measured,
 /// over the trials the median. `None` where none was.
-pub(super) fn beside(cell: &Cell, phase: &str) -> Option<Amounts> {
+pub(super) fn beside(trials: &[Vec<&Run>]) -> Option<Amounts> {
+    // Most results have none.
+    if trials.iter().flatten().all(|run| run.energy.is_none()) {
+        return None;
+    }
     let of = |amount: &dyn Fn(&Run, &Energy) -> Option<f64>| {
-        let of_trial = |runs: Vec<&Run>| {
-            let amounts = runs.into_iter().filter_map(|run| amount(run, run.energy.as_ref()?));
+        let of_trial = |runs: &Vec<&Run>| {
+            let amounts = runs.iter().filter_map(|run| amount(run, run.energy.as_ref()?));
             mean(&amounts.collect::<Vec<f64>>())
         };
-        let trials = parts(cell, phase).into_iter().map(|(_, part)| counted(part));
-        median(&trials.filter_map(of_trial).collect::<Vec<f64>>())
+        median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
     };
     let error = of(&|_, energy| OverIdle::of(energy).map(|of| of.error));
     let over = of(&|_, energy| energy.over_idle_joules);

@@ -1,10 +1,10 @@
 //! What a load wrote for each byte of its rows, and the maintenance after it.
 
-use embermark_model::result::{Cell, DiskSize, Maintenance, Run};
+use embermark_model::result::{Cell, DiskSize, Maintenance, PhaseResult, Run};
 
 use super::column::Quantity::{self, Bytes, Ratio, Time};
 use super::column::{Amounts, Column};
-use super::figure::{counted, parts};
+use super::figure::counted;
 use crate::statistics::{mean, median};
 
 /// Where an amount is from.
@@ -85,9 +85,8 @@ pub fn load_columns() -> impl Iterator<Item = Column> {
 
 /// What one load of one cell took and wrote: times are in each trial the mean of the runs that have
 /// them, over the trials the median; bytes and sizes those of the trial that counts. `None` where the phase inserts no rows, or nobody counted them.
-pub fn loading(cell: &Cell, phase: &str) -> Option<Amounts> {
-    let trials: Vec<Vec<&Run>> =
-        parts(cell, phase).into_iter().map(|(_, part)| counted(part)).collect();
+pub fn loading(cell: &Cell, phase: &str, parts: &[(u32, &PhaseResult)]) -> Option<Amounts> {
+    let trials: Vec<Vec<&Run>> = parts.iter().map(|(_, part)| counted(part)).collect();
     let over = |amount: fn(&Run) -> Option<f64>| {
         let of_trial =
             |runs: &Vec<&Run>| mean(&runs.iter().copied().filter_map(amount).collect::<Vec<_>>());

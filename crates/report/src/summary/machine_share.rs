@@ -4,7 +4,7 @@ use embermark_meter::merge;
 use embermark_model::result::{ClientMachine, ClockOffset, Run};
 use serde::Serialize;
 
-use crate::statistics::median;
+use crate::statistics::{median, total};
 use crate::text;
 
 /// One client machine's part of a phase, over the counted runs of every trial.
@@ -49,7 +49,7 @@ pub(super) fn of(runs: &[&Run]) -> Vec<MachineShare> {
             clients: last.clients,
             clock: last.clock,
             start_delay_ns: delays.max_by_key(|delay| delay.unsigned_abs())?,
-            ops: own().map(|(one, _)| one.ops).sum(),
+            ops: total(own().map(|(one, _)| one.ops)),
             per_second: median(&rates)?,
             p50_ns: latency.as_ref().map(|latency| latency.p50),
             p99_ns: latency.and_then(|latency| latency.p99),

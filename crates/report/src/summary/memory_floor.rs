@@ -12,8 +12,9 @@ const NULL: &str = "null";
 /// it was measured before the trials, else in a cell of the same kind. `None` where it was not, and of
 /// an engine in a process of its own, whose memory has nothing of the harness in it.
 pub fn memory_floor(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
-    let trials = cell.trials.iter().flat_map(|trial| &trial.phases);
-    if trials.flat_map(|phase| &phase.runs).any(|run| run.client.is_some()) {
+    // The first run says it: a cell has its client in every run, or in none.
+    let first = cell.trials.iter().find_map(|trial| trial.phases.first()?.runs.first());
+    if first.is_some_and(|run| run.client.is_some()) {
         return None;
     }
     let id = &cell.id;

@@ -67,7 +67,7 @@ pub(crate) fn file(cells: Vec<Cell>) -> ResultFile {
     }
 }
 
-fn run(elapsed_ns: u64, ops: u64) -> Run {
+pub(crate) fn run(elapsed_ns: u64, ops: u64) -> Run {
     Run {
         elapsed_ns,
         ops,
@@ -78,7 +78,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
     }
 }
 
-fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
+pub(crate) fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     PhaseResult {
         phase: name.into(),
         execution: Execution::Native,
@@ -92,7 +92,7 @@ fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     }
 }
 
-fn trial(phases: Vec<PhaseResult>) -> Trial {
+pub(crate) fn trial(phases: Vec<PhaseResult>) -> Trial {
     Trial {
         index: 0,
         order: 0,
@@ -113,7 +113,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
     }
 }
 
-fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
+pub(crate) fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
     Cell {
         id: CellId {
             workload: "w".into(),
@@ -500,6 +500,8 @@ fn where_the_interval_of_a_ratio_includes_1_nobody_wins_alone() {
     assert_eq!(of("a").ratio_interval, None);
     let [low, high] = of("c").ratio_interval.unwrap();
     assert_eq!((low, high), (300.0 / 120.0, 320.0 / 100.0));
+    // 105 over 120 is below 1, and no engine is faster than the fastest.
+    assert_eq!(of("b").ratio_interval, Some([1.0, 125.0 / 100.0]));
 }
 
 #[test]
@@ -565,4 +567,16 @@ fn ratios_are_drawn_inside_one_limit_of_memory() {
     assert_eq!(ratios(free), [Some(2.0), Some(1.0)]);
     assert_eq!(ratios(limited), [Some(1.0), Some(3.0)]);
     assert!(free.cell(&file, "single", "a").unwrap().id.memory_limit.is_none());
+}
+
+#[test]
+fn numbers_of_a_file_that_have_no_sum_are_shown_all_the_same() {
+    let engine = Resources { cpu_ns: Some(u64::MAX), ..Resources::default() };
+    let huge = Run { ops: u64::MAX, elapsed_ns: u64::MAX, engine, ..run(1, 1) };
+    let phases = vec![phase("load", vec![huge.clone(), huge])];
+    let file = file(vec![cell("a", "single", vec![trial(phases)])]);
+    let work = Work::Whole(&["load"]);
+    assert_eq!(Resource::Cpu.per_trial(&file.cells[0], work).len(), 1);
+    assert_eq!(Resource::AllCpu.per_trial(&file.cells[0], work).len(), 1);
+    assert_eq!(compare(&file, &[]).groups[0].rows.len(), 1);
 }

@@ -7,7 +7,7 @@ use super::column::{Amounts, Column, Quantity};
 use super::energy;
 use super::figure::counted;
 use super::{above_floor, memory_floor};
-use crate::statistics::median;
+use crate::statistics::{median, total};
 use crate::text;
 
 /// Something an engine uses.
@@ -115,7 +115,7 @@ impl Resource {
             Self::ClientCpu => sum(trial, work, client),
             Self::AllCpu => sum(trial, work, |run| {
                 let beside = if run.client.is_some() { client(run)? } else { 0 };
-                Some(run.engine.cpu_ns? + beside)
+                Some(run.engine.cpu_ns?.saturating_add(beside))
             }),
             Self::Peak => peak(trial, work),
             Self::Mean => mean_memory(trial, work),
@@ -140,6 +140,8 @@ pub enum Work<'w> {
     All,
     /// That one, as far as it came.
     Phase(&'w str),
+    /// The same, which stands at this place in most trials.
+    Near(&'w str, usize),
     /// Those, each as if it had come to its end: of what was stopped, an operation counts as much as
     /// those that were done.
     Whole(&'w [&'w str]),
@@ -147,17 +149,22 @@ pub enum Work<'w> {
 
 impl<'w> Work<'w> {
     /// The phases of a trial that belong to it.
-    pub(super) fn of(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
-        trial.phases.iter().filter(move |part| match self {
+    pub(crate) fn of(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
+        let near = match self {
+            Self::Near(name, place) => trial.phases.get(place).filter(|part| part.phase == name),
+            _ => None,
+        };
+        let others = if near.is_some() { &[] } else { &trial.phases[..] };
+        near.into_iter().chain(others.iter().filter(move |part| match self {
             Self::All => true,
-            Self::Phase(name) => part.phase == name,
+            Self::Phase(name) | Self::Near(name, _) => part.phase == name,
             Self::Whole(names) => names.contains(&part.phase.as_str()),
-        })
+        }))
     }
 
     /// How many times the mean of its counted runs a phase counts.
     pub(super) fn share(self, part: &PhaseResult, runs: &[&Run]) -> f64 {
-        let done: u64 = runs.iter().map(|run| run.ops).sum();
+        let done = total(runs.iter().map(|run| run.ops));
         match self {
             Self::Whole(_) if done > 0 => part.ops as f64 * runs.len() as f64 / done as f64,
             _ => 1.0,
@@ -190,6 +197,11 @@ impl Usage {
     /// cell alone.
     pub fn of_phase(cell: &Cell, phase: &str) -> Self {
         over(cell, Work::Phase(phase))
+    }
+
+    /// The same of a phase that stands at this place in most trials.
+    pub fn of_phase_near(cell: &Cell, phase: &str, place: usize) -> Self {
+        over(cell, Work::Near(phase, place))
     }
 
     /// With its peak above the harness's floor in `file`, where that is known.

@@ -16,6 +16,7 @@ mod export;
 mod fleet;
 mod html;
 mod intervals;
+mod large;
 mod load;
 mod lossy;
 mod metered;

@@ -17,7 +17,7 @@ use super::series::SeriesBook;
 use super::sql::SqlBook;
 use crate::loaded::{Loads, State};
 use crate::reopenable::Reopenable;
-use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
+use crate::{Bench, CheckError, OpenedPhase, Prepared, Repeat, Strategy, first};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
@@ -164,6 +164,13 @@ impl Bench for ContactsBench {
             self.book.reopen()?;
         }
         self.book.ready(step, self.cell.strategy)
+    }
+
+    fn repeat(&self, phase: usize) -> Repeat {
+        match Phase::ALL[phase] {
+            Phase::Select(_) => Repeat::Reads,
+            _ => Repeat::Restored,
+        }
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {

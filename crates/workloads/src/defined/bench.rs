@@ -14,7 +14,7 @@ use embermark_model::result::{Execution, SteadyState};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, is_point, table_of};
+use super::cell::{Cell, changes_rows, is_point, is_question, table_of};
 use super::crew::{Crew, Done, Duty};
 use super::mix;
 use super::oracle::Oracle;
@@ -22,7 +22,7 @@ use super::port::{Database, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
-use crate::{Bench, CheckError, MeasuredPart, OpenedPhase};
+use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Repeat};
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,6 +208,15 @@ impl Bench for FileBench {
 
     fn check(&mut self, phase: usize, _: &Answer, measured: Measured) -> Result<(), CheckError> {
         self.judge(phase, measured)
+    }
+
+    fn repeat(&self, phase: usize) -> Repeat {
+        match self.cell().work(phase) {
+            Work::Mix(_) => Repeat::Never,
+            work if is_question(work) => Repeat::Never,
+            work if changes_rows(work) => Repeat::Restored,
+            _ => Repeat::Reads,
+        }
     }
 
     fn once(&self, phase: usize) -> bool {

@@ -16,7 +16,7 @@ use super::port::{Record, Telemetry};
 use super::query_results::QueryResults;
 use super::{PreparedCell, large_log};
 use crate::loaded::{Loads, State};
-use crate::{Bench, CheckError, Companions, OpenedPhase, first};
+use crate::{Bench, CheckError, Companions, OpenedPhase, Repeat, first};
 
 pub(super) struct EventsBench {
     phases: [OpenedPhase; Phase::ALL.len()],
@@ -213,6 +213,14 @@ impl Bench for EventsBench {
             prepared => prepared,
         };
         Ok(())
+    }
+
+    fn repeat(&self, phase: usize) -> Repeat {
+        match Phase::ALL[phase] {
+            step if step.opens() => Repeat::Restored,
+            Phase::Insert => Repeat::Restored,
+            _ => Repeat::Never,
+        }
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {

@@ -19,8 +19,8 @@ use super::sql::SqlDogs;
 use super::variant::{Client, Indexes, Variant};
 use crate::reopenable::Reopenable;
 use crate::{
-    Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver, Prepared, Strategy,
-    first,
+    Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver, Prepared, Repeat,
+    Strategy, first,
 };
 
 /// Everything that exists before the engine does.
@@ -117,6 +117,13 @@ impl Bench for HtapBench {
     fn ready(&mut self, _: usize) -> Result<(), EngineError> {
         self.store.clear()?;
         self.store.ready(self.cell.variant.strategy)
+    }
+
+    fn repeat(&self, _: usize) -> Repeat {
+        match self.cell.variant.client {
+            Client::Own => Repeat::Restored,
+            Client::Node => Repeat::Never,
+        }
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {

@@ -19,7 +19,7 @@ use super::share::Done;
 use super::variant::Variant;
 use crate::Strategy;
 use crate::loaded::{Loads, State};
-use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
+use crate::{Bench, CheckError, OpenedPhase, Prepared, Repeat, first};
 
 impl Prepared for PreparedCell {
     fn open(
@@ -185,6 +185,11 @@ impl Bench for SensorBench {
             Some(clients) => clients.ready(step, self.cell.variant),
             None => self.log.ready(step, self.cell.variant),
         }
+    }
+
+    fn repeat(&self, phase: usize) -> Repeat {
+        let step = Phase::RUN_ORDER[phase];
+        if step == Phase::Load || changes_rows(step) { Repeat::Restored } else { Repeat::Reads }
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {

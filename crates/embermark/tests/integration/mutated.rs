@@ -1,0 +1,187 @@
+//! Whatever a file or a URL holds, the program ends by itself, with 0, 1 or 2, and does not panic.
+//! `PROPTEST_CASES` says how many of each kind are tried.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::common::{Ended, Place, wait_for};
+
+/// How many of each kind are tried where nobody says so: each is a process.
+const CASES: u32 = 12;
+
+fn config() -> ProptestConfig {
+    let known = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: known.unwrap_or(CASES),
+        // Nothing is shrunk by minutes of processes, and nothing is written beside the sources.
+        max_shrink_iters: 32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Runs the program with a file in place of its standard output and error, so that no pipe fills.
+fn ended(place: &Place, words: &[&str]) -> Result<Ended, TestCaseError> {
+    let at = |name: &str| place.path(name);
+    let file = |name: &str| fs::File::create(at(name)).unwrap();
+    let mut command = place.command(words);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(file("stdout.txt"))
+        .stderr(file("stderr.txt"))
+        .spawn()
+        .unwrap();
+    let status = wait_for("its end", || child.try_wait().unwrap());
+    let read = |name: &str| String::from_utf8_lossy(&fs::read(at(name)).unwrap()).into_owned();
+    let (stdout, stderr) = (read("stdout.txt"), read("stderr.txt"));
+    let ended = Ended { status: status.code().unwrap_or(-1), stdout, stderr };
+    let is_known = (0..=2).contains(&ended.status);
+    let panicked = ended.stderr.contains("panicked at");
+    prop_assert!(is_known && !panicked, "{words:?}: {} {}", ended.status, ended.stderr);
+    prop_assert!(!ended.stderr.contains('\u{1b}'), "{words:?}: {}", ended.stderr);
+    Ok(ended)
+}
+
+/// A text with some pieces in place of others, of it and of noise.
+fn mutated(text: &str, edits: &[(Index, Index, usize, String)]) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for (at, from, length, noise) in edits {
+        let (at, from) = (at.index(text.len() + 1), from.index(text.len() + 1));
+        let piece: Vec<char> =
+            text[from..].iter().copied().take(*length).chain(noise.chars()).collect();
+        let end = (at + length).min(text.len());
+        text.splice(at..end, piece);
+    }
+    text.into_iter().collect()
+}
+
+fn edits() -> impl Strategy<Value = Vec<(Index, Index, usize, String)>> {
+    prop::collection::vec((any::<Index>(), any::<Index>(), 0..20_usize, "\\PC{0,6}"), 1..6)
+}
+
+/// A workload file that is small enough to be run whole.
+const WORKLOAD: &str = r#"
+name = "cache"
+about = "a cache"
+
+[table.sessions]
+rows = "100"
+key = ["token"]
+
+[table.sessions.columns]
+token = { type = "text", make = "hashed", prefix = "session-" }
+seen = { type = "timestamp", unit = "ms", make = "sequence", from = "2024-01-01", step = "1s" }
+payload = { type = "bytes", make = "random", length = [10, 100] }
+
+[phase.warm]
+do = "insert"
+commit = "bulk"
+
+[phase.get]
+do = "get"
+keys = "zipfian"
+absent = "10%"
+ops = "10"
+
+[phase.replace]
+do = "update"
+set = ["payload"]
+ops = "10"
+
+[phase.traffic]
+mix = { get = "90%", replace = "10%" }
+clients = 2
+for = "10ms"
+
+[phase.expire]
+do = "delete"
+older = "1h"
+"#;
+
+/// A plan, of what a command line does not say below.
+const PLAN: &str = r#"
+seed = 7
+window = "10ms"
+warm-up = "1ms"
+clients = 1
+rate = 1000
+cold = false
+memory = "1MiB"
+memory-limit = ["none"]
+max-run-time = "100ms"
+timeout = "30s"
+budget = "1m"
+warmup-runs = 0
+accept-license = ["harperdb"]
+url = ["postgres=postgres://ann:x@127.0.0.1:1/x"]
+[configuration.own]
+engine = "sqlite"
+settings = { journal_mode = "WAL", cache_size = 7 }
+"#;
+
+/// What keeps a run short, whatever a file says.
+const SHORT: [&str; 10] =
+    ["--out", "out", "--trials", "1", "--runs", "1", "-s", "10", "--timeout", "20s"];
+
+fn of_pieces(pieces: &[&'static str]) -> impl Strategy<Value = String> + use<> {
+    let all: Vec<&'static str> = pieces.to_vec();
+    prop::collection::vec(prop::sample::select(all), 0..12).prop_map(|chosen| chosen.concat())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_workload_file_is_run_or_refused(edits in edits()) {
+        let place = Place::new();
+        place.write("own.toml", mutated(WORKLOAD, &edits));
+        let words = ["run", "own.toml", "-e", "null,memory", "--max-run-time", "100ms"];
+        ended(&place, &[&words[..], &SHORT].concat())?;
+    }
+
+    #[test]
+    fn a_plan_file_is_run_or_refused(edits in edits()) {
+        let place = Place::new();
+        place.write("plan.toml", mutated(PLAN, &edits));
+        let words = ["run", "sensors", "-e", "null", "--phases", "load,read", "--plan", "plan.toml"];
+        ended(&place, &[&words[..], &SHORT].concat())?;
+    }
+
+    #[test]
+    fn a_url_is_taken_or_refused(
+        engine in prop::sample::select(vec!["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb", "null", "x", ""]),
+        url in of_pieces(&[
+            "postgres://", "mysql://", "mongodb://", "mongodb+srv://", "valkey://", "redis://", "http://", "://", "ann",
+            ":", "hunter2", "@", "127.0.0.1", ":1", ":0", ":99999", "/", "x", "?", "host=/nowhere", "&", "=", "%", "%40",
+            "%zz", "#", " ", "'", "\\", "user=ann", "password='hunter2'", ",", "[::1]", "\u{1b}[2J", "\u{e4}", "a=b",
+        ]),
+    ) {
+        let place = Place::new();
+        let given = format!("{engine}={url}");
+        // Nothing is asked of a server: the engine that the URL is of does not run.
+        let words = ["run", "sensors", "-e", "null", "--phases", "load", "--url", &given];
+        let ended = ended(&place, &[&words[..], &SHORT].concat())?;
+        prop_assert!(!ended.stderr.contains("hunter2") || engine.is_empty() || engine == "x", "{}", ended.stderr);
+    }
+
+    #[test]
+    fn a_result_file_is_shown_or_refused(edits in edits(), how in 0..7_usize) {
+        let place = Place::new();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/schema-1.json");
+        place.write("result.json", mutated(&fs::read_to_string(fixture).unwrap(), &edits));
+        let ways: [&[&str]; 7] = [
+            &["report", "result.json"],
+            &["report", "result.json", "--tables", "--intervals", "--latency", "--explain"],
+            &["report", "result.json", "-f", "csv"],
+            &["report", "result.json", "-f", "markdown"],
+            &["report", "result.json", "-f", "parquet", "-o", "out.parquet"],
+            &["compare", "result.json", "result.json"],
+            &["advise", "result.json"],
+        ];
+        ended(&place, ways[how])?;
+    }
+}

@@ -1,0 +1,141 @@
+//! Repeats a run that is over within a millisecond: a counted one for its mean time, the last
+//! warm-up run until it is steady. One short operation says more of the caches that the harness has
+//! just emptied than of the engine.
+
+use std::time::{Duration, Instant};
+
+use embermark_meter::{Measured, Meter, steady};
+use embermark_model::result::{Latency, Repeated};
+use embermark_workloads::{Bench, CheckError, Repeat};
+
+/// Most time that repetitions of a counted run take, all that lies between them included.
+const COUNTED: Duration = Duration::from_millis(5);
+
+/// The same of the last warm-up run.
+const WARM_UP: Duration = Duration::from_millis(20);
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It counts.
+    Counted,
+    /// Counted runs follow it.
+    LastWarmUp,
+    /// Another warm-up run follows it.
+    WarmUp,
+}
+
+impl Role {
+    /// The role of a run, by its number and that of the warm-up runs.
+    pub(crate) const fn of(run: u32, warm_up_runs: u32) -> Self {
+        if run >= warm_up_runs {
+            Self::Counted
+        } else if run + 1 == warm_up_runs {
+            Self::LastWarmUp
+        } else {
+            Self::WarmUp
+        }
+    }
+}
+
+/// The run that may be repeated, as it was made for the first time.
+pub(crate) struct First {
+    pub measured: Measured,
+    /// What it took with making it ready and checking it.
+    pub took: Duration,
+    pub role: Role,
+    /// Most time that its repetitions may take.
+    pub most: Duration,
+}
+
+impl First {
+    pub(crate) const fn new(measured: Measured, role: Role) -> Self {
+        let most = if matches!(role, Role::Counted) { COUNTED } else { WARM_UP };
+        Self { measured, took: Duration::ZERO, role, most }
+    }
+
+    /// Whether it is to be repeated.
+    pub(crate) fn is_short(&self, how: Repeat) -> bool {
+        let Measured { elapsed_ns, ops, capped } = self.measured;
+        how != Repeat::Never
+            && self.role != Role::WarmUp
+            && ops > 0
+            && !capped
+            && elapsed_ns < Repeated::ENOUGH_NS
+    }
+}
+
+/// Makes a run of a phase again: a counted one until all times together last a millisecond, a
+/// warm-up run until [`steady`] says so of rounds of a millisecond; neither beyond its time. A run
+/// whose restoring takes longer than what is left of that time is not made again. Latencies of
+/// counted repetitions are added to `latencies` where there are any to be kept.
+///
+/// # Errors
+/// The first wrong answer, or what the engine reports.
+pub(crate) fn repeat(
+    bench: &mut dyn Bench,
+    phase: usize,
+    meter: &mut Meter,
+    first: &First,
+    checks: bool,
+    mut latencies: Option<&mut Vec<Latency>>,
+) -> Result<Repeated, CheckError> {
+    let began = Instant::now();
+    let warms_up = first.role == Role::LastWarmUp;
+    let restores = bench.repeat(phase) == Repeat::Restored;
+    let mut repeated = Repeated { times: 1, total_ns: first.measured.elapsed_ns, steady: None };
+    let mut took = first.took;
+    let mut rounds = Rounds::default();
+    while warms_up || repeated.is_short() {
+        let spent = began.elapsed();
+        if spent >= first.most || (restores && spent + took > first.most) {
+            break;
+        }
+        bench.ready(phase)?;
+        let answer = bench.run(phase, meter)?;
+        let measured = meter.measured();
+        if checks {
+            bench.check(phase, &answer, measured)?;
+        }
+        took = began.elapsed().saturating_sub(spent);
+        // A clock that stands still says nothing of this repetition.
+        if measured.capped || measured.elapsed_ns == 0 {
+            break;
+        }
+        repeated.times += 1;
+        repeated.total_ns += measured.elapsed_ns;
+        if let Some(latencies) = latencies.as_deref_mut().filter(|_| !warms_up) {
+            latencies.extend(meter.latency());
+        }
+        if warms_up && rounds.add(measured.elapsed_ns) {
+            break;
+        }
+    }
+    repeated.steady = steady::of(&rounds.means);
+    Ok(repeated)
+}
+
+/// Rounds of a warm-up, each of repetitions that last a millisecond together.
+#[derive(Default)]
+struct Rounds {
+    /// The mean time of a repetition of each round that ended.
+    means: Vec<f64>,
+    ns: u64,
+    times: u64,
+}
+
+impl Rounds {
+    /// Adds a repetition; whether the rounds are steady now.
+    fn add(&mut self, ns: u64) -> bool {
+        (self.ns, self.times) = (self.ns + ns, self.times + 1);
+        if self.ns < Repeated::ENOUGH_NS {
+            return false;
+        }
+        self.means.push(self.ns as f64 / self.times as f64);
+        (self.ns, self.times) = (0, 0);
+        steady::of(&self.means).is_some_and(|figure| figure.steady)
+    }
+}
+
+#[cfg(test)]
+mod tests;

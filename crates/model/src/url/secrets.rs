@@ -1,0 +1,67 @@
+//! What of a server's URL must stand in no text: its user, its passwords, its parameters.
+
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
+
+use super::parts::{self, Hidden};
+use super::{RESERVED, ServerUrl};
+
+/// What stands in place of a secret.
+const MASK: &str = "***";
+
+/// A password that is as long as this is hidden inside words too: a shorter one would be found in
+/// words that it has nothing to do with.
+const HIDDEN_IN_WORDS: usize = 4;
+
+/// The secrets of a server's URL, to be taken out of what its client says.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    /// The longest first, so that none is left for being part of another.
+    words: Vec<String>,
+}
+
+impl Secrets {
+    /// Those of a URL, in each form in which a client or a server may repeat them.
+    pub(super) fn of(url: &ServerUrl) -> Self {
+        let text = url.reveal();
+        let mut words = vec![text.to_owned()];
+        for Hidden(hidden) in parts::hidden(text) {
+            let decoded = percent_decode_str(&hidden).decode_utf8_lossy().into_owned();
+            let encoded =
+                [&hidden, &decoded].map(|of| utf8_percent_encode(of, RESERVED).to_string());
+            words.extend(encoded.into_iter().chain([hidden, decoded]));
+        }
+        words.retain(|word| !word.is_empty());
+        words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        words.dedup();
+        Self { words }
+    }
+
+    /// The text with `***` in place of each secret. The name of `engine` at its beginning stays, where a
+    /// user is called as the engine is.
+    pub fn hide(&self, engine: &str, text: &str) -> String {
+        let (name, said) = match text.strip_prefix(engine) {
+            Some(said) if said.starts_with(' ') => text.split_at(text.len() - said.len()),
+            _ => ("", text),
+        };
+        let hidden = self.words.iter().fold(said.to_owned(), |said, word| without(&said, word));
+        format!("{name}{hidden}")
+    }
+}
+
+/// The text without a word; of a short one only where it stands alone.
+fn without(text: &str, word: &str) -> String {
+    let inside = word.chars().count() >= HIDDEN_IN_WORDS;
+    let is_apart = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[word.len()..];
+        let previous = before.chars().next_back().or_else(|| out.chars().next_back());
+        let alone = is_apart(previous) && is_apart(after.chars().next());
+        out.push_str(before);
+        out.push_str(if inside || alone { MASK } else { word });
+        rest = after;
+    }
+    out + rest
+}

@@ -1,0 +1,25 @@
+//! The phases of a cell by their names: a result may have thousands of them.
+
+use std::collections::HashMap;
+
+use embermark_model::result::{Cell, PhaseResult};
+
+/// Each phase of a cell in the trials that came to it, with the trial's index.
+pub(crate) struct Phases<'a>(HashMap<&'a str, Vec<(u32, &'a PhaseResult)>>);
+
+impl<'a> Phases<'a> {
+    pub(crate) fn of(cell: &'a Cell) -> Self {
+        let mut all: HashMap<&str, Vec<(u32, &PhaseResult)>> = HashMap::new();
+        for trial in &cell.trials {
+            for part in &trial.phases {
+                all.entry(&part.phase).or_default().push((trial.index, part));
+            }
+        }
+        Self(all)
+    }
+
+    /// One of them, in the order of the trials; nothing where no trial came to it.
+    pub(crate) fn at(&self, phase: &str) -> &[(u32, &'a PhaseResult)] {
+        self.0.get(phase).map_or(&[], Vec::as_slice)
+    }
+}
