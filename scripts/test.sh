@@ -27,6 +27,13 @@ EMBERMARK_TEST_SEED=${EMBERMARK_TEST_SEED:-$(git rev-parse --short HEAD 2>/dev/n
 export EMBERMARK_SKIPPED EMBERMARK_TEST_SEED
 tab=$(printf '\t') times=
 
+# Linking a test program takes a gigabyte and more.
+memory=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+if [ "${memory:-4000000}" -lt 3900000 ]; then
+    echo "test: this machine has $((memory / 1024)) MB of memory, less than 4 GB: one crate is built and two tests run at a time" >&2
+    export CARGO_BUILD_JOBS=1 NEXTEST_TEST_THREADS=2
+fi
+
 # list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
 list() {
     sort -u "$EMBERMARK_SKIPPED" | awk -F '\t' -v accepted=" ${ACCEPT_LICENSE:-} " '

@@ -207,6 +207,33 @@ fn a_built_in_file_is_printed_to_start_from() {
     assert!(listed.contains("ycsb-a") && listed.contains("embermark init"), "{listed}");
 }
 
+/// Positions of vehicles, out of order.
+fn positions() -> String {
+    let mut lines = vec!["vehicle,time,lat,lon,speed".to_owned()];
+    for n in 0..600 {
+        let (vehicle, minute) = (1 + n % 7, (n * 37) % 600);
+        let speed = if n % 11 == 0 { String::new() } else { format!("{}.5", n % 90) };
+        lines.push(format!("{vehicle},{},47.{n:04},13.5,{speed}", 1_700_000_000 + 60 * minute));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn the_example_of_the_readme_runs() {
+    let document = include_str!("../../../../README.md");
+    let block = document.split("```toml\n").nth(1).and_then(|block| block.split("```").next());
+    let text = block.expect("an example").replace("\"1/s\" }", "\"1/s\" }\nfor = \"500ms\"");
+    let place = Place::new();
+    place.write("positions.csv", positions());
+    place.write("fleet.toml", text);
+    run(&place, &["fleet.toml", "-e", "sqlite,lmdb", "--window", "10ms"]).with(0);
+    for engine in ["sqlite", "lmdb"] {
+        for phase in phases(&place.result("out"), engine) {
+            assert_eq!(phase.status, Status::Ok, "{engine} {}: {:?}", phase.phase, phase.reason);
+        }
+    }
+}
+
 #[test]
 fn the_examples_of_the_documentation_run() {
     let document = include_str!("../../../../docs/workload-files.md");

@@ -52,8 +52,9 @@ pub(super) struct FileBench {
     done: Vec<Done>,
     /// What was measured of the parts of the last run of a mix.
     measured: Vec<Meter>,
-    /// What the phases that are ready need.
+    /// What the phases that are ready need, which these are, and whether as parts of a mix.
     arena: Arc<Arena>,
+    laid: Option<(SmallVec<[usize; 4]>, bool)>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
     /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
@@ -85,6 +86,7 @@ impl FileBench {
             oracle: Oracle::new(Arc::clone(&prepared.cell)),
             holds: vec![Holds::Else; prepared.cell.tables.len()],
             arena: Arc::new(arena),
+            laid: None,
             prepared,
             database,
             maintained: false,
@@ -105,7 +107,11 @@ impl FileBench {
     }
 
     /// Lays out what the operations of these phases, which are done at the same time, need.
+    /// They are the same in every run.
     fn lay_out(&mut self, phases: &[usize], in_mix: bool) {
+        if self.laid.as_ref().is_some_and(|(laid, mix)| (&laid[..], *mix) == (phases, in_mix)) {
+            return;
+        }
         self.database.take(Arc::default());
         let mut arena = Arc::try_unwrap(std::mem::take(&mut self.arena)).unwrap_or_default();
         arena.clear();
@@ -114,6 +120,7 @@ impl FileBench {
             self.database.lay_out(phase, operations, &mut arena);
         }
         self.arena = Arc::new(arena);
+        self.laid = Some((SmallVec::from_slice(phases), in_mix));
         self.database.take(Arc::clone(&self.arena));
     }
 }
