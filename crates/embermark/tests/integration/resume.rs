@@ -42,8 +42,10 @@ fn shape(result: &ResultFile) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                // A mean of samples is there where the run lasted long enough for one.
+                // A mean of samples is there where the run lasted long enough for one, and repetitions where
+                // it was short.
                 fields.remove("mean_bytes");
+                fields.remove("repeated");
                 for (name, value) in fields.iter_mut() {
                     let measured =
                         name.ends_with("_ns") || name.ends_with("_bytes") || name == "flushes";
