@@ -97,12 +97,12 @@ slowest() {
         | sort -rn | head -n 20 | sed 's/^/  /'
 }
 
-# groups: engines whose answers are verified beside each other, by their ids with commas between: each server for itself, the
-# others in four groups. What they do is wait, most of the time.
+# groups: engines whose answers are verified beside each other, by their ids with commas between: each server for itself, and
+# what is missing here, the others in four groups. What they do is wait, most of the time.
 groups() {
     "$program" engines | awk '
         NR > 1 && NF == 0 { exit }
-        $2 == "server" { print $1 }
+        $2 == "server" || / missing / { print $1; next }
         $2 == "embedded" || $1 == "memory" { of[n % 4] = of[n % 4] (n < 4 ? "" : ",") $1; n++ }
         END { for (g in of) print of[g] }'
 }
