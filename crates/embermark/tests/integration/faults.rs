@@ -137,14 +137,6 @@ fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
 }
 
 #[test]
-fn rows_that_do_not_fit_in_memory_are_refused_before_they_are_made() {
-    let place = Place::new();
-    // A terabyte.
-    let told = place.embermark(&["run", "ycsb-c", "-e", "memory", "-s", "1000M", "--out", "out"]);
-    told.with(2).saying(&["ycsb-c: 1000000000 rows take", "GB of memory", "a smaller --scale"]);
-}
-
-#[test]
 fn a_full_disk_is_named_and_nothing_is_left_running() {
     let place = Place::new();
     let Some(mounted) = Mounted::new(place.path("small"), "size=6m") else { return };

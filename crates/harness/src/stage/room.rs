@@ -14,7 +14,7 @@ use crate::{HarnessError, disk};
 const LARGE: u64 = 1_000_000;
 
 /// Rows of the sample that says how long a row is.
-const SAMPLE: u64 = 10_000;
+const SAMPLE: u64 = 1_000;
 
 /// Compares what the rows of a workload take, and a database of the largest scale at least, with what
 /// is free on the disk, and the rows of the largest scale, which a trial holds in memory, with this
@@ -35,24 +35,59 @@ pub(super) fn check(
     let (all, largest) = (scales.iter().filter_map(rows), scales.iter().filter_map(rows).max());
     let Some(largest) = largest else { return Ok(()) };
     let rows: u64 = all.fold(largest, u64::saturating_add);
-    let (file, scale) = (dir.join(format!("{workload}-sample.rows")), Scale::Rows(SAMPLE));
-    let staged = source.stage(scale, &file).map_err(|error| failed(workload, scale, error));
-    let sampled = file.metadata().map_or(0, |meta| meta.len());
-    // Where it stays it goes with the folder.
-    let _ = fs::remove_file(&file);
-    let counted = staged?.rows.max(1);
+    let (sampled, counted) = sample(source, workload, dir)?;
     let bytes = |rows: u64| (u128::from(rows) * u128::from(sampled)) / u128::from(counted);
-    let needed = bytes(rows);
-    if let Some(memory) = System::here().machine(dir).memory_bytes
-        && bytes(largest) > u128::from(memory)
-    {
-        return Err(HarnessError::Plan(too_large(workload, largest, bytes(largest), memory)));
-    }
-    match disk::free_bytes(dir) {
-        Some(free) if needed > u128::from(free) => {
-            Err(HarnessError::Plan(refusal(workload, largest, needed, free, dir)))
+    let needed = Needed { workload, rows: largest, disk: bytes(rows), memory: bytes(largest) };
+    let memory = System::here().machine(dir).memory_bytes;
+    needed
+        .refusal(disk::free_bytes(dir), memory, dir)
+        .map_or(Ok(()), |why| Err(HarnessError::Plan(why)))
+}
+
+/// The bytes of a sample of a workload's rows, and how many rows these are. A workload may stage several files.
+fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64), HarnessError> {
+    let (folder, scale) = (dir.join(format!("{workload}-sample")), Scale::Rows(SAMPLE));
+    // Where it cannot be made, staging says so.
+    let _ = fs::create_dir(&folder);
+    let staged = source.stage(scale, &folder.join("rows"));
+    let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let bytes = files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
+    // Where it stays it goes with the folder.
+    let _ = fs::remove_dir_all(&folder);
+    let staged = staged.map_err(|error| failed(workload, scale, error))?;
+    Ok((bytes, staged.rows.max(1)))
+}
+
+/// What the rows of a workload need at its largest scale.
+struct Needed<'a> {
+    workload: &'a str,
+    rows: u64,
+    /// With a database of them.
+    disk: u128,
+    /// In each trial.
+    memory: u128,
+}
+
+impl Needed<'_> {
+    /// Why there is no room for them; `None` where there is, as far as is known what there is.
+    fn refusal(&self, free: Option<u64>, memory: Option<u64>, dir: &Path) -> Option<String> {
+        let Self { workload, rows, .. } = self;
+        if let Some(free) = free.filter(|free| self.disk > u128::from(*free)) {
+            return Some(format!(
+                "{workload}: its rows and a database of {rows} rows take at least {:.1} GB, and {:.1} GB are \
+                 free at {}: take a smaller --scale, or name a folder on a larger disk with --out",
+                gigabytes(self.disk),
+                gigabytes(free.into()),
+                dir.display()
+            ));
         }
-        _ => Ok(()),
+        let memory = memory.filter(|memory| self.memory > u128::from(*memory))?;
+        Some(format!(
+            "{workload}: {rows} rows take {:.1} GB of memory in each trial, and this machine has {:.1} GB: \
+             take a smaller --scale",
+            gigabytes(self.memory),
+            gigabytes(memory.into())
+        ))
     }
 }
 
@@ -60,21 +95,25 @@ fn gigabytes(bytes: u128) -> f64 {
     bytes as f64 / 1e9
 }
 
-fn too_large(workload: &str, rows: u64, needed: u128, memory: u64) -> String {
-    format!(
-        "{workload}: {rows} rows take {:.1} GB of memory in each trial, and this machine has {:.1} GB: take \
-         a smaller --scale",
-        gigabytes(needed),
-        gigabytes(memory.into())
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn refusal(workload: &str, rows: u64, needed: u128, free: u64, dir: &Path) -> String {
-    format!(
-        "{workload}: its rows and a database of {rows} rows take at least {:.1} GB, and {:.1} GB are \
-         free at {}: take a smaller --scale, or name a folder on a larger disk with --out",
-        gigabytes(needed),
-        gigabytes(free.into()),
-        dir.display()
-    )
+    #[test]
+    fn what_has_no_room_is_refused_with_both_figures() {
+        let needed = Needed {
+            workload: "sensors",
+            rows: 50_000_000,
+            disk: 5_000_000_000,
+            memory: 2_400_000_000,
+        };
+        let of = |free, memory| needed.refusal(free, memory, Path::new("/out"));
+        assert_eq!(of(Some(6_000_000_000), Some(3_000_000_000)), None);
+        assert_eq!(of(None, None), None);
+        let disk = of(Some(1_000_000_000), None).unwrap();
+        assert!(disk.contains("at least 5.0 GB, and 1.0 GB are free at /out"), "{disk}");
+        let memory = of(Some(6_000_000_000), Some(1_000_000_000)).unwrap();
+        let both = "50000000 rows take 2.4 GB of memory in each trial, and this machine has 1.0 GB";
+        assert!(memory.contains(both), "{memory}");
+    }
 }
