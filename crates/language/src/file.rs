@@ -59,13 +59,22 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     Some(Definition { name, about, tables, phases })
 }
 
+/// Files of a run have the name in theirs, whose names have 255 bytes at most.
+const LONGEST_NAME: usize = 64;
+
 /// The name: as written, with dashes for blanks, or else made of the file's.
 fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
     let Some(node) = fields.get("name") else {
         let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-        return Some(dashed(&stem));
+        let mut name = dashed(&stem);
+        name.truncate(LONGEST_NAME);
+        return Some(name);
     };
     let name = node.text()?.split_whitespace().collect::<Vec<_>>().join("-");
+    if name.len() > LONGEST_NAME {
+        let label = format!("{} characters", name.len());
+        return node.mistake("a name that is too long", label, format!("{LONGEST_NAME} at most"));
+    }
     if !name.is_empty() && name == dashed(&name) {
         return Some(name);
     }

@@ -15,6 +15,21 @@ fn built_in(name: &str) -> Definition {
 }
 
 #[test]
+fn a_name_is_as_long_as_the_names_of_a_runs_files_allow() {
+    let (_, text) = BUILT_IN[0];
+    let named = |name: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("name ="));
+        let head = if name.is_empty() { String::new() } else { format!("name = \"{name}\"") };
+        [head].into_iter().chain(lines.map(str::to_owned)).collect::<Vec<_>>().join("\n")
+    };
+    let long = "n".repeat(65);
+    assert_eq!(read("x.toml", &named(&long[1..])).name, long[1..]);
+    assert_eq!(read(&format!("{long}.toml"), &named("")).name, long[1..]);
+    let refused = parse("x.toml", &named(&long), &[]).unwrap_err().to_string();
+    assert!(refused.contains("a name that is too long"), "{refused}");
+}
+
+#[test]
 fn every_built_in_file_is_right_and_has_its_own_name() {
     for (name, text) in BUILT_IN {
         assert_eq!(read("another.toml", text).name, *name);
