@@ -142,7 +142,7 @@ pub(super) struct Found {
     pub result: Vec<answer::Value>,
     /// How many columns it has, where only the engine knows.
     pub columns: usize,
-    /// Whether there are more rows to delete than one transaction takes.
+    /// Whether there are more rows to change or delete than the transactions before took: the next one goes on.
     pub more: bool,
 }
 

@@ -545,6 +545,40 @@ do = "delete"
 older = "20s"
 "#;
 
+/// More rows than a key-value store changes in one transaction.
+const MANY: &str = r#"
+name = "many"
+[table.readings]
+rows = "25k"
+key = ["id"]
+[table.readings.columns]
+id = { type = "u32", make = "sequence" }
+level = { type = "i32", make = "random", from = 1, to = 100 }
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.set]
+do = "update"
+where = [["level", ">", 0]]
+set = { level = 7 }
+[phase.gone]
+do = "delete"
+where = [["level", "<=", 90]]
+"#;
+
+#[test]
+fn changes_by_conditions_go_on_over_several_transactions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (workload, rows) = (workload(MANY, folder.path()), folder.path().join("rows"));
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(Scale::Full, &rows).unwrap();
+    let engine = registry::find("lmdb").unwrap();
+    let Some(outcomes) = outcomes(engine, workload, &rows) else { return };
+    for (phase, outcome) in outcomes {
+        assert!(matches!(outcome, Outcome::Native | Outcome::ClientSide), "{phase}: {outcome:?}");
+    }
+}
+
 #[test]
 fn several_newest_rows_of_a_value_are_all_found() {
     everywhere(TIES, |id, phase, outcome| match (id, phase) {

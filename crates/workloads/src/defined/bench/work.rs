@@ -108,7 +108,6 @@ impl FileBench {
             work if changes_at_once(work) => {
                 meter.once(|| {
                     loop {
-                        found.more = false;
                         database
                             .within(phase, Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
                         if !found.more {
