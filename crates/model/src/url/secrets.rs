@@ -5,7 +5,7 @@ use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use super::parts::{self, Hidden};
 use super::{RESERVED, ServerUrl};
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 const MASK: &str = "***";
 
 /// A password that is as long as this is hidden inside words too: a shorter one would be found in

@@ -51,6 +51,8 @@ pub(super) struct KvTables {
 struct Buffers {
     key: Vec<u8>,
     value: Vec<u8>,
+    /// The key of an operation that was not laid out.
+    room: Vec<u8>,
     to: Vec<u8>,
     /// Keys found, to be deleted.
     found: Vec<Vec<u8>>,
@@ -152,17 +154,11 @@ impl Database for KvTables {
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
         let work = self.cell.work(phase);
         let Some(table) = table_of(work) else { return };
-        let (rows, codec) = (&self.cell.tables[table], &self.codecs[table]);
+        let codec = &self.codecs[table];
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        if let Work::Insert { .. } = work {
-            arena.lay(phase, operations, codec.pair_length(), |place, to| {
-                codec.key(rows.key(place), &mut key);
-                codec.value(|column| rows.staged.value(place, column), &mut value);
-                codec.lay_pair(&key, &value, to);
-            });
-        } else if let Work::Upsert { .. } = work {
+        if let Work::Insert { .. } | Work::Upsert { .. } = work {
             arena.lay(phase, operations, codec.pair_length(), |i, to| {
-                upserted(&self.cell, codec, (phase, i), &mut key, &mut value);
+                pair(&self.cell, codec, (phase, i), &mut key, &mut value);
                 codec.lay_pair(&key, &value, to);
             });
         } else if self.cell.knows_keys(phase) {
@@ -324,26 +320,8 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// Inserts rows: as they were laid out, or made now.
-    fn insert(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
-        let (rows, codec, number) =
-            (&self.cell.tables[table], &self.codecs[table], self.tables[table]);
-        let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
-        if let Some(pairs) = self.arena.of(phase) {
-            return steps.each(|i| {
-                let (key, value) = codec.laid_pair(pairs.at(i));
-                operations.put(number, key, value)
-            });
-        }
-        steps.each(|place| {
-            codec.key(rows.key(place), key);
-            codec.value(|column| rows.staged.value(place, column), value);
-            operations.put(number, key, value)
-        })
-    }
-
-    /// Puts rows in, new or not.
-    fn upsert(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
+    /// Puts rows in: as they were laid out, or made now.
+    fn put(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
         let pairs = self.arena.of(phase);
@@ -351,7 +329,7 @@ impl<'a> KvSession<'a> {
             let (key, value) = match pairs {
                 Some(pairs) => codec.laid_pair(pairs.at(i)),
                 None => {
-                    upserted(cell, codec, (phase, i), key, value);
+                    pair(cell, codec, (phase, i), key, value);
                     (&**key, &**value)
                 }
             };
@@ -374,15 +352,12 @@ impl<'a> KvSession<'a> {
         let cell = self.cell;
         let work = cell.work(phase);
         let table = table_of(work).unwrap_or_default();
-        let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.key));
+        let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.room));
         let done = match work {
-            Work::Insert { .. } => {
-                self.insert(phase, table, steps).inspect(|rows| found.changed += rows)
+            Work::Insert { .. } | Work::Upsert { .. } => {
+                self.put(phase, table, steps).inspect(|rows| found.changed += rows)
             }
             Work::Get { .. } => steps.each(|i| self.get(table, keys.at(i, &mut room), found)),
-            Work::Upsert { .. } => {
-                self.upsert(phase, table, steps).inspect(|rows| found.changed += rows)
-            }
             Work::Update { .. } => steps.each(|i| {
                 let there = self.update(phase, i, table, keys.at(i, &mut room))?;
                 found.changed += u64::from(there);
@@ -420,7 +395,7 @@ impl<'a> KvSession<'a> {
             Work::Group(group) => steps.each(|_| self.group(phase, group, found)),
             Work::Sql(_) | Work::Mix(_) => Ok(0),
         };
-        self.buffers.key = room;
+        self.buffers.room = room;
         done
     }
 
@@ -683,16 +658,21 @@ impl<'a> KvSession<'a> {
     }
 }
 
-/// The pair that operation `i` of an upsert puts in.
-fn upserted(
+/// The pair that operation `i` of an insert or an upsert puts in.
+fn pair(
     cell: &Cell,
     codec: &Codec,
     (phase, i): (usize, usize),
     key: &mut Vec<u8>,
     value: &mut Vec<u8>,
 ) {
+    let rows = cell.rows_of(phase);
+    if let Work::Insert { .. } = cell.work(phase) {
+        codec.key(rows.key(i), key);
+        return codec.value(|column| rows.staged.value(i, column), value);
+    }
     let row = cell.upserted(phase, i);
-    codec.key(cell.rows_of(phase).table.key.iter().map(|column| row[*column]), key);
+    codec.key(rows.table.key.iter().map(|column| row[*column]), key);
     codec.value(|column| row[column], value);
 }
 

@@ -279,30 +279,32 @@ impl DocumentSession<'_> {
         let set = cell.set(phase, 0).iter();
         let set = set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, 0, *at))));
         let set: Fields<'_> = set.collect();
-        if let Some(equal) = equalities(of, &filters(cell, phase, 0)) {
-            return self.store.update(collection, &Filter::Every(&equal), &set);
-        }
-        let mut changed = 0;
-        for key in self.keys(phase, table)? {
-            let key: Key<'_> = key.iter().map(|value| stored(value.as_value())).collect();
-            changed += self.store.update(collection, &Filter::Key(&key), &set)?;
-        }
-        Ok(changed)
+        self.change_where(phase, table, |store, filter| store.update(collection, filter, &set))
     }
 
     /// Deletes the documents that meet conditions, in the same ways.
     fn delete_where(&mut self, phase: usize, table: usize) -> Result<u64> {
-        let (cell, collection) = (self.cell, self.collections[table]);
-        let of = cell.tables[table].table;
-        if let Some(equal) = equalities(of, &filters(cell, phase, 0)) {
-            return self.store.delete(collection, &Filter::Every(&equal));
+        let collection = self.collections[table];
+        self.change_where(phase, table, |store, filter| store.delete(collection, filter))
+    }
+
+    /// Changes the documents that meet conditions; how many.
+    fn change_where(
+        &mut self,
+        phase: usize,
+        table: usize,
+        change: impl Fn(&mut dyn DocumentStore, &Filter<'_>) -> Result<u64>,
+    ) -> Result<u64> {
+        let cell = self.cell;
+        if let Some(equal) = equalities(cell.tables[table].table, &filters(cell, phase, 0)) {
+            return change(self.store, &Filter::Every(&equal));
         }
-        let mut deleted = 0;
+        let mut changed = 0;
         for key in self.keys(phase, table)? {
             let key: Key<'_> = key.iter().map(|value| stored(value.as_value())).collect();
-            deleted += self.store.delete(collection, &Filter::Key(&key))?;
+            changed += change(self.store, &Filter::Key(&key))?;
         }
-        Ok(deleted)
+        Ok(changed)
     }
 
     fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<u64> {

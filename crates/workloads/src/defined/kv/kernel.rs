@@ -283,7 +283,7 @@ fn begins(group: &Group, key: &[usize]) -> bool {
 }
 
 impl Run<'_> {
-    /// Where the keys of the next group begin; `None` where there is none, or it cannot be said.
+    /// Returns the first key of the next group; `None` if every later row belongs to this one.
     fn end_of(&mut self, by: &[By], identity: &[i64]) -> Option<(u64, u64)> {
         let Self { codec, length, next, .. } = self;
         let values = by.iter().zip(identity).map(|(by, word)| {
