@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_data::{contacts, dogs, events, export, lab, machine, synthetic};
+use embermark_data::{dogs, events, export, lab, machine, synthetic};
 use embermark_model::Reading;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -59,9 +59,6 @@ fn make(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(ROWS));
     group.bench_function("generate", |bencher| {
         bencher.iter(|| synthetic::generate(black_box(ROWS), 42))
-    });
-    group.bench_function("contacts", |bencher| {
-        bencher.iter(|| contacts::generate(black_box(ROWS), 42).map(black_box).count())
     });
     group.bench_function("events", |bencher| {
         bencher.iter(|| events::generate(black_box(ROWS), 42).len())

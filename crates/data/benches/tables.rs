@@ -24,8 +24,8 @@ const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 const MICROS: ColumnType = ColumnType::Timestamp(TimeUnit::Microseconds);
 
 fn column(name: &str, of: ColumnType, nullable: bool, kind: Option<MakeKind>) -> Column {
-    let make = kind.map(|kind| Make { kind, absent: 0.0 });
-    Column { name: name.to_owned(), from: None, of, nullable, make }
+    let make = kind.map(Make::of);
+    Column { nullable, make, ..Column::new(name, of) }
 }
 
 fn table(columns: Vec<Column>, key: &[usize], rows: RowsFrom) -> Table {

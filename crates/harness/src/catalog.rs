@@ -25,7 +25,7 @@ pub struct Catalog {
 
 impl Default for Catalog {
     fn default() -> Self {
-        Self::new(registry::all(), WORKLOADS)
+        Self::new(registry::all(), &WORKLOADS)
     }
 }
 

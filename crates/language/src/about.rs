@@ -2,7 +2,7 @@
 
 use embermark_model::table::{RowsFrom, Table};
 
-use crate::definition::{Commit, Keys, KeysOf, Pace, Removed, Set, Snapshot, Span, Work};
+use crate::definition::{Change, Commit, Keys, KeysOf, Pace, Removed, Set, Snapshot, Span, Work};
 
 /// What a file is about.
 pub fn of_file(tables: &[Table]) -> String {
@@ -24,6 +24,11 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         Work::Get { table, keys, snapshot } => {
             let (rows, of) = (keys.ops, name(table));
             format!("reads {rows} rows of {of} by key{}{}", drawn(keys), within(*snapshot))
+        }
+        Work::Open { table, keys, reads } => {
+            let read =
+                if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
+            format!("opens the database{read} and closes it, {} times", keys.ops)
         }
         Work::Latest { table, by, .. } => {
             format!("finds the newest row of {} of each {}", name(table), column(table, by))
@@ -52,9 +57,10 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         Work::Find { table, .. } => {
             format!("finds the rows of {} that meet conditions", name(table))
         }
-        Work::UpdateWhere { table, set, .. } => {
+        Work::UpdateWhere { table, set, by, .. } => {
             let set: Vec<&str> = set.iter().map(|(place, _)| column(table, place)).collect();
-            format!("sets {} of the rows of {} that meet conditions", set.join(", "), name(table))
+            let (set, table) = (set.join(", "), name(table));
+            format!("sets {set} of the rows of {table} that meet conditions{}", changed(*by))
         }
         Work::Group(group) => {
             let rows = if group.conditions.is_empty() { "all rows" } else { "the rows it filters" };
@@ -92,8 +98,8 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
                 committed(*commit)
             )
         }
-        Work::Delete { table, removed: Removed::Where(_) } => {
-            format!("deletes the rows of {} that meet conditions", name(table))
+        Work::Delete { table, removed: Removed::Where { by, .. } } => {
+            format!("deletes the rows of {} that meet conditions{}", name(table), changed(*by))
         }
         Work::Delete { table, removed: Removed::Older { .. } } => {
             format!("deletes the old rows of {}", name(table))
@@ -130,6 +136,15 @@ const fn within(snapshot: Snapshot) -> &'static str {
     match snapshot {
         Snapshot::Phase => "",
         Snapshot::Each => ", each in a snapshot of its own",
+    }
+}
+
+fn changed(by: Change) -> String {
+    match by {
+        Change::Together => String::new(),
+        Change::OneByOne(commit) => {
+            format!(", found first and then one by one{}", committed(commit))
+        }
     }
 }
 

@@ -12,3 +12,6 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("gateway", include_str!("../files/gateway.toml")),
     ("shop", include_str!("../files/shop.toml")),
 ];
+
+/// Workloads of published comparisons that are files, in the same form.
+pub static PUBLISHED: &[(&str, &str)] = &[("contacts", include_str!("../files/contacts.toml"))];

@@ -1,6 +1,6 @@
 //! What must hold between the columns of a table, and between tables.
 
-use embermark_model::table::{ColumnType, MakeKind, RowsFrom};
+use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom};
 
 use crate::constant;
 use crate::mistakes::Log;
@@ -107,8 +107,8 @@ pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
             (Some(RowsFrom::File(_)), _) => "its rows come from a file".to_owned(),
             (_, Some([key])) => match other.column(*key) {
                 Some(key) if key.of != column.of => format!("its key is {}", key.of),
-                Some(key) if key.make.as_ref().is_some_and(|make| is_no_target(&make.kind)) => {
-                    "its key is a walk or refers itself".to_owned()
+                Some(key) if key.make.as_ref().is_some_and(is_no_target) => {
+                    "its key is a walk, refers itself, or has a value more often".to_owned()
                 }
                 _ => continue,
             },
@@ -128,8 +128,8 @@ fn is_row_number(kind: &MakeKind) -> bool {
     matches!(kind, MakeKind::Sequence { .. })
 }
 
-fn is_no_target(kind: &MakeKind) -> bool {
-    matches!(kind, MakeKind::Walk { .. } | MakeKind::Reference { .. })
+fn is_no_target(make: &Make) -> bool {
+    make.often.is_some() || matches!(make.kind, MakeKind::Walk { .. } | MakeKind::Reference { .. })
 }
 
 /// Whether made integers go beyond their type.

@@ -1,7 +1,8 @@
 //! The columns of a table.
 
-use embermark_model::table::{Column, ColumnType, Make, TimeUnit};
+use embermark_model::table::{Column, ColumnType, Make, OwnedValue, TimeUnit};
 
+use crate::constant;
 use crate::make;
 use crate::node::{Entry, Fields, Node};
 
@@ -21,6 +22,9 @@ const TYPES: [(&str, ColumnType); 13] = [
     ("bytes", ColumnType::Bytes),
     ("timestamp", ColumnType::Timestamp(TimeUnit::Seconds)),
 ];
+
+/// The most characters that a text may be declared to have: what MariaDB's VARCHAR takes in UTF-8.
+const LONGEST_TEXT: u32 = 16_383;
 
 /// What other languages call them.
 const ELSEWHERE: [(&str, &str); 17] = [
@@ -52,36 +56,54 @@ const UNITS: [(&str, TimeUnit); 4] = [
 
 /// Reads one: `"u16?"`, or a table with the type and more. `tables` are the names of the file's.
 pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
-    let name = entry.name.to_owned();
     if entry.node.as_text().is_some() {
-        let (of, nullable) = of(&entry.node, None)?;
-        return Some(Column { name, from: None, of, nullable, make: None });
+        return typed(entry.name, &entry.node, None);
     }
     let fields = entry.node.open()?;
-    let typed = fields.need("type", "type = \"u16\"", |node| of(&node, Some(&fields)));
+    let column =
+        fields.need("type", "type = \"u16\"", |node| typed(entry.name, &node, Some(&fields)));
     if fields.get("make").is_some() {
-        let (of, nullable) = typed?;
+        let column = column?;
         let absent = fields.or("absent", 0.0, |node| node.share());
-        let kind = make::read(&fields, of, tables);
-        let make = Make { kind: kind?, absent: absent? };
-        let nullable = nullable || make.absent > 0.0;
-        return Some(Column { name, from: None, of, nullable, make: Some(make) });
+        let often = fields.maybe("often", |node| often(&node, column.of));
+        let kind = make::read(&fields, column.of, tables);
+        let make = Make { kind: kind?, absent: absent?, often: often? };
+        let nullable = column.nullable || make.absent > 0.0;
+        return Some(Column { nullable, make: Some(make), ..column });
     }
     fields.only(&["type", "unit", "from", "absent", "make"]);
     let from = fields.maybe("from", |node| node.text().map(str::to_owned));
     let absent = fields.or("absent", false, |node| node.bool());
-    let (of, nullable) = typed?;
-    Some(Column { name, from: from?, of, nullable: nullable || absent?, make: None })
+    let column = column?;
+    Some(Column { from: from?, nullable: column.nullable || absent?, ..column })
 }
 
-/// A type, and whether a `?` behind it says that values may be absent.
-fn of(node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<(ColumnType, bool)> {
+/// A value that stands in a share of the rows.
+fn often(node: &Node<'_>, of: ColumnType) -> Option<(OwnedValue, f64)> {
+    let fields = node.fields(&["value", "share"])?;
+    let value = fields.need("value", "value = \"TX\"", |node| constant::read(&node, of));
+    let share = fields.need("share", "share = \"40%\"", |node| node.share());
+    Some((value?, share?))
+}
+
+/// A column of a type; a `?` behind it says that values may be absent.
+fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Column> {
     let text = node.text()?;
-    let name = text.strip_suffix('?').unwrap_or(text);
-    let nullable = name.len() < text.len();
+    let plain = text.strip_suffix('?').unwrap_or(text);
+    let (plain, longest) = match plain.strip_prefix("text(").and_then(|rest| rest.strip_suffix(')'))
+    {
+        Some(longest) => match longest.trim().parse::<u32>() {
+            Ok(longest @ 1..=LONGEST_TEXT) => ("text", Some(longest)),
+            _ => {
+                let help = format!("write for example text(25), of 1 to {LONGEST_TEXT} characters");
+                return node.mistake(format!("'{longest}' is no number of characters"), "", help);
+            }
+        },
+        None => (plain, None),
+    };
     let unit = beside.and_then(|fields| fields.get("unit"));
-    let Some((_, of)) = TYPES.iter().find(|(of, _)| *of == name) else {
-        return unknown(node, name);
+    let Some((_, of)) = TYPES.iter().find(|(of, _)| *of == plain) else {
+        return unknown(node, plain);
     };
     let of = match (of, unit) {
         (ColumnType::Timestamp(_), Some(unit)) => {
@@ -95,11 +117,11 @@ fn of(node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<(ColumnType, bool)
             );
         }
         (_, Some(unit)) => {
-            return unit.mistake(format!("'{name}' has no unit"), "only a timestamp has one", "");
+            return unit.mistake(format!("'{plain}' has no unit"), "only a timestamp has one", "");
         }
         (of, None) => *of,
     };
-    Some((of, nullable))
+    Some(Column { longest, nullable: text.ends_with('?'), ..Column::new(name, of) })
 }
 
 fn unknown<T>(node: &Node<'_>, name: &str) -> Option<T> {

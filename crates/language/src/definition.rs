@@ -20,6 +20,28 @@ pub struct Definition {
     pub tables: Vec<Table>,
     /// Its phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
+    /// Rows of the main table where no scale is asked for, of one that is made: `usual = { scale = "1k" }`.
+    /// `None`: all of them.
+    pub scale: Option<u64>,
+    /// Its variants in the order of the file; none: the file says nothing of any.
+    pub variants: Vec<Variant>,
+    /// The variants that run where none is asked for, by their places: `usual = { variants = […] }`; the
+    /// first where it says nothing.
+    pub usual: Vec<usize>,
+}
+
+/// The same work done in another way: `[variant.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Its name: letters, digits, dashes and underscores.
+    pub name: String,
+    /// What it does differently, in a line.
+    pub about: String,
+    /// The phases that it does differently, by their places: of the first variant, which runs all, none has
+    /// to be.
+    pub changes: Vec<usize>,
+    /// The file as this variant has it, without variants.
+    pub definition: Definition,
 }
 
 /// A phase.
@@ -33,6 +55,8 @@ pub struct Phase {
     pub work: Work,
     /// Whether it runs on its own, and not only as a part of mixes: `only = "mix"`.
     pub alone: bool,
+    /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
+    pub per_row: bool,
 }
 
 /// What a phase does. Places of tables count in [`Definition::tables`], those of columns in
@@ -54,6 +78,15 @@ pub enum Work {
         keys: Keys,
         /// What a snapshot covers.
         snapshot: Snapshot,
+    },
+    /// `open`: the database is closed and opened again, and a row of it read by its key.
+    Open {
+        /// The table.
+        table: usize,
+        /// How often, and which keys are read.
+        keys: Keys,
+        /// `read = false`: nothing is read, so that an engine that opens lazily reads little of its file.
+        reads: bool,
     },
     /// `latest`: the newest row of each value of a column. One operation is the whole question.
     Latest {
@@ -87,7 +120,7 @@ pub enum Work {
         /// The columns that are read, in the order of the table.
         select: Vec<usize>,
     },
-    /// `update` with `where`: columns of the rows that meet conditions, all at once. One operation.
+    /// `update` with `where`: columns of the rows that meet conditions.
     UpdateWhere {
         /// The table.
         table: usize,
@@ -95,6 +128,8 @@ pub enum Work {
         conditions: Vec<Condition>,
         /// Columns with what they are set to.
         set: Vec<(usize, OwnedValue)>,
+        /// How they are changed.
+        by: Change,
     },
     /// `group`: rows filtered, grouped and aggregated. One operation is the whole question.
     Group(Group),
@@ -276,6 +311,17 @@ pub enum Span {
     },
 }
 
+/// How the rows that meet conditions are changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change {
+    /// All at once. One operation.
+    #[default]
+    Together,
+    /// `commit = "each"`, or another: their keys are found first, and then each row is an operation. Not
+    /// [`Commit::Bulk`].
+    OneByOne(Commit),
+}
+
 /// Rows filtered, grouped and aggregated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
@@ -416,8 +462,13 @@ pub enum Removed {
         /// What a commit covers. [`Commit::Bulk`] is refused.
         commit: Commit,
     },
-    /// `where = […]`: every row that meets these conditions, at least one. One operation.
-    Where(Vec<Condition>),
+    /// `where = […]`: every row that meets these conditions.
+    Where {
+        /// At least one.
+        conditions: Vec<Condition>,
+        /// How they are deleted.
+        by: Change,
+    },
     /// `older = "7d"`: every row whose time is so long before the newest, or longer. One operation.
     Older {
         /// The column of time.

@@ -3,15 +3,17 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
+use embermark_model::table::RowsFrom;
 use toml::de::DeTable;
 
 use crate::about;
 use crate::checks;
-use crate::definition::Definition;
+use crate::definition::{Definition, Variant};
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
 use crate::phases;
 use crate::table::Draft;
+use crate::variant;
 
 /// Reads a workload file. `file` is how messages call it and, where it has no name of its own, what
 /// its name is made of; `engines` are the ids that may stand behind `sql-`.
@@ -36,8 +38,49 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
         }
     };
     let file_fields = Fields::of_file(log, root.get_ref());
-    file_fields.only(&["name", "about", "table", "phase"]);
-    let name = name(&file_fields, file);
+    file_fields.only(&["name", "about", "usual", "table", "phase", "variant"]);
+    let definition = body(file, &file_fields, engines, log);
+    // What is wrong with the file itself would be said of each variant again.
+    let definition = definition.filter(|_| log.is_empty())?;
+    let body = |fields: &Fields<'_>| body(file, fields, engines, log);
+    let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
+    let (scale, usual) = usual(&file_fields, &definition, &variants)?;
+    Some(Definition { scale, variants, usual, ..definition })
+}
+
+/// What runs where nothing else is asked for.
+fn usual(
+    fields: &Fields<'_>,
+    of: &Definition,
+    variants: &[Variant],
+) -> Option<(Option<u64>, Vec<usize>)> {
+    let first = if variants.is_empty() { Vec::new() } else { vec![0] };
+    let Some(node) = fields.get("usual") else { return Some((None, first)) };
+    let fields = node.fields(&["scale", "variants"])?;
+    let scale = fields.maybe("scale", |node| match of.tables[0].rows {
+        RowsFrom::Made(_) => node.count(),
+        RowsFrom::File(_) => {
+            node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
+        }
+    });
+    let names = || variants.iter().map(|variant| &*variant.name);
+    let usual = fields.or("variants", first, |node| {
+        node.each(|node| {
+            let name = node.text()?;
+            let place = names().position(|known| known == name);
+            place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names()))
+        })
+    });
+    let (scale, usual) = (scale?, usual?);
+    if !variants.is_empty() && usual.is_empty() {
+        return node.mistake("no variant is usual", "", "name at least one");
+    }
+    Some((scale, usual))
+}
+
+/// A file but for its variants.
+fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Option<Definition> {
+    let name = name(file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
     let entries = |key: &str, example: &str| {
         file_fields.need(key, example, |node| Some(node.open()?.entries()))
@@ -56,7 +99,8 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     let (tables, phases, name) = (tables?, phases?, name?);
     let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
     let phases = phases.into_iter().map(|phase| phase.told(&tables)).collect();
-    Some(Definition { name, about, tables, phases })
+    let (scale, variants, usual) = (None, Vec::new(), Vec::new());
+    Some(Definition { name, about, tables, phases, scale, variants, usual })
 }
 
 /// Files of a run have the name in theirs, whose names have 255 bytes at most.

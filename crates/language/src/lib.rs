@@ -24,12 +24,13 @@ mod reserved;
 mod sql;
 mod table;
 mod time;
+mod variant;
 
-pub use built_in::BUILT_IN;
+pub use built_in::{BUILT_IN, PUBLISHED};
 pub use definition::{
-    Aggregate, Bound, Commit, Compute, Condition, Definition, Group, Grouped, Having, Keys, KeysOf,
-    LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set, Snapshot,
-    Span, Sql, UNTIL_STEADY, Work,
+    Aggregate, Bound, Change, Commit, Compute, Condition, Definition, Group, Grouped, Having, Keys,
+    KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set,
+    Snapshot, Span, Sql, UNTIL_STEADY, Variant, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

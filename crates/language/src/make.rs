@@ -37,7 +37,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
         ],
     )?;
     let only = |keys: &[&str]| {
-        fields.only(&[&["type", "unit", "make", "absent"], keys].concat());
+        fields.only(&[&["type", "unit", "make", "absent", "often"], keys].concat());
     };
     match maker {
         Maker::Sequence => {

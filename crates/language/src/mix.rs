@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Removed, UNTIL_STEADY, Work};
+use crate::definition::{Change, Commit, LASTS, Mix, OPS, Pace, Part, Removed, UNTIL_STEADY, Work};
 use crate::node::{Entry, Fields, Node, all};
 use crate::time;
 
@@ -135,6 +135,12 @@ fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
         return refused("is a mix itself", "a mix is of phases that are none");
     }
     match phases[place].work? {
+        Work::Open { .. } => refused("opens the database", "others work on it in a mix"),
+        Work::UpdateWhere { by: Change::OneByOne(_), .. }
+        | Work::Delete { removed: Removed::Where { by: Change::OneByOne(_), .. }, .. } => refused(
+            "changes rows one by one",
+            "in a mix each operation is a commit: leave 'commit' out",
+        ),
         Work::Insert { commit: Commit::Bulk, .. } => refused(
             "takes the fastest path",
             "in a mix rows come one after the other: name an insert with commit = \"each\"",

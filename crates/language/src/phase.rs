@@ -12,6 +12,7 @@ use crate::table::Draft;
 pub enum Verb {
     Insert,
     Get,
+    Open,
     Latest,
     Range,
     Find,
@@ -26,9 +27,10 @@ pub enum Verb {
 }
 
 /// What `do` is given, and the keys beside it.
-const VERBS: [(&str, Verb); 11] = [
+const VERBS: [(&str, Verb); 12] = [
     ("insert", Verb::Insert),
     ("get", Verb::Get),
+    ("open", Verb::Open),
     ("latest", Verb::Latest),
     ("range", Verb::Range),
     ("find", Verb::Find),
@@ -68,16 +70,17 @@ impl Verb {
         match self {
             Self::Insert => &["commit"],
             Self::Get => &["ops", "keys", "absent", "snapshot"],
+            Self::Open => &["ops", "keys", "absent", "read"],
             Self::Latest => &["by", "time"],
             Self::Range => {
                 &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"]
             }
             Self::Group => &["where", "by", "compute", "having", "order", "limit"],
-            Self::Find => &["where", "select"],
+            Self::Find => &["where", "select", "per"],
             Self::Gaps => &["by", "time", "longer-than"],
-            Self::Update => &["ops", "keys", "absent", "set", "commit", "where"],
+            Self::Update => &["ops", "keys", "absent", "set", "commit", "where", "per"],
             Self::Upsert | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
-            Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where"],
+            Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where", "per"],
             // They read their own.
             Self::Sql | Self::Mix => &[],
         }
@@ -126,6 +129,7 @@ pub fn read(
             let (keys, snapshot) = (reading.keys(), reading.snapshot());
             Some(Work::Get { table, keys: keys?, snapshot: snapshot? })
         }
+        Verb::Open => reading.open(),
         Verb::Latest => reading.latest(),
         Verb::Range => reading.range(),
         Verb::Find => reading.find(),

@@ -3,7 +3,7 @@
 use embermark_model::table::Table;
 
 use crate::about;
-use crate::definition::{Phase, Work};
+use crate::definition::{Change, Phase, Removed, Work};
 use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
@@ -15,13 +15,15 @@ pub struct Read<'a> {
     about: Option<&'a str>,
     work: Work,
     alone: bool,
+    per_row: bool,
 }
 
 impl Read<'_> {
     /// The same, with a line on what it does where the file has none.
     pub fn told(self, tables: &[Table]) -> Phase {
         let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
-        Phase { name: self.name.to_owned(), about, work: self.work, alone: self.alone }
+        let Self { name, work, alone, per_row, .. } = self;
+        Phase { name: name.to_owned(), about, work, alone, per_row }
     }
 }
 
@@ -52,8 +54,29 @@ pub fn read<'a>(
     all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
         let Begun { fields, alone, .. } = begun?;
         let about = fields.maybe("about", |node| node.text());
-        Some(Read { name: entry.name, about: about?, work: work?, alone: alone? })
+        let work = work?;
+        let per_row = fields.or("per", false, |node| {
+            node.one_of("unit of operations", &[("row", true), ("question", false)])
+        })?;
+        if per_row && !counts_by_row(&work) {
+            let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
+            return fields.get("per")?.mistake("each operation is a row", "", why);
+        }
+        Some(Read { name: entry.name, about: about?, work, alone: alone?, per_row })
     }))
+}
+
+/// Whether the operations of a phase may be counted by the rows that it finds or changes all at once.
+const fn counts_by_row(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Find { .. }
+            | Work::UpdateWhere { by: Change::Together, .. }
+            | Work::Delete {
+                removed: Removed::Older { .. } | Removed::Where { by: Change::Together, .. },
+                ..
+            }
+    )
 }
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {

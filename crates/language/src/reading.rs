@@ -4,7 +4,7 @@ use embermark_model::table::ColumnType;
 
 use crate::constant;
 use crate::definition::{
-    Commit, Condition, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Snapshot, Span, Work,
+    Change, Commit, Condition, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Snapshot, Span, Work,
 };
 use crate::group;
 use crate::make;
@@ -102,6 +102,15 @@ impl Reading<'_> {
             );
         }
         Some(Work::Latest { table: self.table, by, time })
+    }
+
+    /// An `open`.
+    pub fn open(&self) -> Option<Work> {
+        let reads = self.fields.or("read", true, |node| node.bool());
+        if reads == Some(false) {
+            self.none_beside("read", &["keys", "absent"], "nothing is read");
+        }
+        Some(Work::Open { table: self.table, keys: self.keys()?, reads: reads? })
     }
 
     /// A `gaps`.
@@ -241,8 +250,8 @@ impl Reading<'_> {
 
     /// An `update` of the rows that meet conditions.
     pub fn update_where(&self) -> Option<Work> {
-        self.none_beside("where", &["ops", "keys", "absent", "commit"], "all that meet it at once");
-        let conditions = self.conditions();
+        self.none_beside("where", &["ops", "keys", "absent"], "all that meet it are changed");
+        let (conditions, by) = (self.conditions(), self.change());
         let example = "set = { note = \"seen\" }";
         let set = self.fields.need("set", example, |node| {
             if !node.value.is_table() {
@@ -261,15 +270,24 @@ impl Reading<'_> {
             });
             all(each)
         });
-        Some(Work::UpdateWhere { table: self.table, conditions: conditions?, set: set? })
+        Some(Work::UpdateWhere { table: self.table, conditions: conditions?, set: set?, by: by? })
+    }
+
+    /// How rows that meet conditions are changed.
+    fn change(&self) -> Option<Change> {
+        if self.fields.get("commit").is_none() {
+            return Some(Change::Together);
+        }
+        self.commit(false).map(Change::OneByOne)
     }
 
     /// What a `delete` removes.
     pub fn removed(&self) -> Option<Removed> {
         if self.fields.get("where").is_some() {
-            let others = ["ops", "keys", "absent", "commit", "older", "time"];
-            self.none_beside("where", &others, "all that meet it at once");
-            return self.conditions().map(Removed::Where);
+            let others = ["ops", "keys", "absent", "older", "time"];
+            self.none_beside("where", &others, "all that meet it go");
+            let (conditions, by) = (self.conditions(), self.change());
+            return Some(Removed::Where { conditions: conditions?, by: by? });
         }
         let Some(older) = self.fields.get("older") else {
             let keys = self.keys();

@@ -38,10 +38,19 @@ pub struct Column {
     pub from: Option<String>,
     /// What stands in it.
     pub of: ColumnType,
+    /// The most characters of a text, where the file says so: `text(25)`.
+    pub longest: Option<u32>,
     /// Whether a value may be absent.
     pub nullable: bool,
     /// How its values are made, of a table whose rows are.
     pub make: Option<Make>,
+}
+
+impl Column {
+    /// A column that is never absent, and of which nothing more is said.
+    pub fn new(name: impl Into<String>, of: ColumnType) -> Self {
+        Self { name: name.into(), from: None, of, longest: None, nullable: false, make: None }
+    }
 }
 
 /// What stands in a column.
@@ -137,6 +146,15 @@ pub struct Make {
     pub kind: MakeKind,
     /// The share of rows in which it is absent, from 0 to 1.
     pub absent: f64,
+    /// A value that stands in exactly a share of the rows, rounded down, and that share.
+    pub often: Option<(OwnedValue, f64)>,
+}
+
+impl Make {
+    /// Values of a kind in every row.
+    pub const fn of(kind: MakeKind) -> Self {
+        Self { kind, absent: 0.0, often: None }
+    }
 }
 
 /// What made values are.

@@ -17,6 +17,7 @@ faults! {
     NotUtf8: "not UTF-8",
     Nul: "has a NUL",
     TooLong: "longer than 16 MB",
+    TooManyCharacters: "more characters than its type has",
     TooFewFields: "too few fields",
     TooManyFields: "too many fields",
     NotAnObject: "not a JSON object",
@@ -41,10 +42,20 @@ pub(super) fn check(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
             Err(Fault::Nul)
         }
         (ColumnType::Text, Value::Text(text)) if text.len() > LONGEST => Err(Fault::TooLong),
+        (ColumnType::Text, Value::Text(text))
+            if column.longest.is_some_and(|longest| exceeds(text, longest)) =>
+        {
+            Err(Fault::TooManyCharacters)
+        }
         (ColumnType::Bytes, Value::Bytes(bytes)) if bytes.len() > LONGEST => Err(Fault::TooLong),
         (ColumnType::Text, Value::Text(_)) | (ColumnType::Bytes, Value::Bytes(_)) => Ok(()),
         _ => Err(Fault::OtherType),
     }
+}
+
+/// Whether a text has more than so many characters.
+fn exceeds(text: &str, longest: u32) -> bool {
+    text.len() > longest as usize && text.chars().count() > longest as usize
 }
 
 /// The least and the greatest integer of a type.

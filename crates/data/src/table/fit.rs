@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn column(of: ColumnType) -> Column {
-        Column { name: "c".to_owned(), from: None, of, nullable: false, make: None }
+        Column::new("c", of)
     }
 
     fn read(of: ColumnType, text: &str) -> Result<Value<'_>, Fault> {

@@ -187,7 +187,7 @@ fn made(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let table = &tables[place];
-    let mut maker = Maker::new(tables, place, seed)?;
+    let mut maker = Maker::new(tables, place, rows, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key)?;
     let mut refused = Refused::new(&table.columns, "row");
     for row in 0..rows {

@@ -8,7 +8,11 @@ use embermark_model::table::{Column, ColumnType, Make, MakeKind, RowsFrom, Table
 use sha2::{Digest, Sha256};
 
 fn made(name: &str, of: ColumnType, kind: MakeKind, absent: f64) -> Column {
-    Column { nullable: absent > 0.0, make: Some(Make { kind, absent }), ..column(name, of) }
+    Column {
+        nullable: absent > 0.0,
+        make: Some(Make { absent, ..Make::of(kind) }),
+        ..column(name, of)
+    }
 }
 
 fn customers() -> Table {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_language::{BUILT_IN, parse};
+use embermark_language::{BUILT_IN, PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_published::{Piece, all};
 use embermark_workloads::WORKLOADS;
@@ -27,13 +27,14 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
         return match shipped(name) {
             Some(text) => output::print(text),
             None => {
-                let names: Vec<&str> = BUILT_IN.iter().map(|(id, _)| *id).collect();
+                let names = PUBLISHED.iter().chain(BUILT_IN).map(|(id, _)| *id);
+                let names: Vec<&str> = names.collect();
                 let names = names.join(", ");
                 Err(Failure::usage(format!("'{name}' is no workload that is a file: {names} are")))
             }
         };
     }
-    for workload in WORKLOADS {
+    for workload in &*WORKLOADS {
         let info = workload.info();
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {}\n\n  phases", info.id, info.about);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry;
-use embermark_language::{BUILT_IN, Commit, Definition, Work, parse};
+use embermark_language::{BUILT_IN, Commit, Definition, PUBLISHED, Work, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
 use embermark_workloads::defined::Defined;
@@ -78,6 +78,7 @@ const fn criterion(work: &Work) -> &'static str {
     match work {
         Work::Insert { commit: Commit::Each, .. } => "ingest",
         Work::Insert { .. } => "load",
+        Work::Open { .. } => "start",
         Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
         Work::Update { .. }
         | Work::UpdateWhere { .. }
@@ -126,7 +127,7 @@ pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
 
 /// The text of a built-in workload file.
 pub fn shipped(name: &str) -> Option<&'static str> {
-    BUILT_IN.iter().find(|(id, _)| *id == name).map(|(_, text)| *text)
+    PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
 }
 
 /// Reads a workload file: its text, and its folder.

@@ -1,7 +1,7 @@
 //! Several clients, and operations at a target rate, on an engine of known delay.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use embermark_engines::kv::{
@@ -33,8 +33,8 @@ crate::tests!(
 const DELAY: Duration = Duration::from_millis(5);
 
 /// An engine that takes [`DELAY`] for every read, each client for itself; and one that has one client.
-pub static CATALOG: Catalog =
-    Catalog::new(&[&Slow("slow", true), &Slow("lonely", false)], WORKLOADS);
+pub static CATALOG: LazyLock<Catalog> =
+    LazyLock::new(|| Catalog::new(&[&Slow("slow", true), &Slow("lonely", false)], &WORKLOADS));
 
 struct Slow(&'static str, bool);
 
@@ -159,7 +159,7 @@ fn measured(plan: &Plan) -> ResultFile {
     let options = RunOptions::new(out.path("")).unwrap();
     let args = vec!["worker-of-sharing".to_owned()];
     let worker = WorkerCommand { args, ..options.worker.clone() };
-    run(plan, &RunOptions { worker, catalog: CATALOG, ..options }).unwrap()
+    run(plan, &RunOptions { worker, catalog: *CATALOG, ..options }).unwrap()
 }
 
 fn read(result: &ResultFile) -> &PhaseResult {

@@ -1,6 +1,8 @@
 //! A/A: one engine under two names. Whatever difference is shown between them, the harness and the
 //! statistics made.
 
+use std::sync::LazyLock;
+
 use embermark_engines::registry;
 use embermark_engines::{Availability, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 use embermark_harness::{Catalog, RunOptions, WorkerCommand};
@@ -20,15 +22,15 @@ pub const SLOW: &[(&str, fn())] = &[
 ];
 
 /// The sorted map in memory and SQLite under two names each, as engines that are ranked.
-pub static CATALOG: Catalog = Catalog::new(
-    &[
-        &Twin("map", "memory"),
+pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    let engines = &[
+        &Twin("map", "memory") as &dyn Engine,
         &Twin("same-map", "memory"),
         &Twin("lite", "sqlite"),
         &Twin("same-lite", "sqlite"),
-    ],
-    WORKLOADS,
-);
+    ];
+    Catalog::new(engines, &WORKLOADS)
+});
 
 const REPETITIONS: u64 = 10;
 const PHASES: [&str; 3] = ["load", "read", "avg_sensor"];
@@ -77,7 +79,7 @@ fn differs_from_itself(names: [&str; 2]) {
         let options = RunOptions::new(out.path("")).unwrap();
         let worker =
             WorkerCommand { args: vec!["worker-of-twins".to_owned()], ..options.worker.clone() };
-        let options = RunOptions { worker, catalog: CATALOG, ..options };
+        let options = RunOptions { worker, catalog: *CATALOG, ..options };
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let plan = Plan {
             workloads: words(&["sensors"]),

@@ -56,11 +56,9 @@ fn a_file_has_its_name_where_it_says_none() {
 fn columns_of_a_file() {
     let file = read(&format!("{READINGS}[phase.p]\ndo = \"insert\""));
     let column = |name: &str, from: Option<&str>, of, nullable| Column {
-        name: name.to_owned(),
         from: from.map(str::to_owned),
-        of,
         nullable,
-        make: None,
+        ..Column::new(name, of)
     };
     let table = Table {
         name: "readings".to_owned(),
@@ -137,7 +135,7 @@ fn made_columns() {
             MakeKind::Reference { table: 0, skew: 0.0 },
         ),
     ] {
-        assert_eq!(made(column), (Make { kind, absent: 0.0 }, false), "{column}");
+        assert_eq!(made(column), (Make::of(kind), false), "{column}");
     }
     let (make, nullable) = made("type = \"u8\", make = \"random\", absent = \"5%\"");
     assert_eq!((make.absent, nullable), (0.05, true));

@@ -27,7 +27,7 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
         Work::Group(Group { conditions, .. })
         | Work::Find { conditions, .. }
         | Work::UpdateWhere { conditions, .. }
-        | Work::Delete { removed: Removed::Where(conditions), .. } => conditions
+        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions
             .iter()
             .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
             .collect(),
@@ -197,13 +197,7 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let column = |name: &str, of| Column {
-            name: name.to_owned(),
-            from: None,
-            of,
-            nullable: false,
-            make: None,
-        };
+        let column = |name: &str, of| Column::new(name, of);
         Table {
             name: "readings".to_owned(),
             columns: vec![

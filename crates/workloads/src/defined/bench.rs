@@ -14,7 +14,7 @@ use embermark_model::result::{Execution, SteadyState};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, changes_rows, is_point, is_question, table_of};
+use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one, table_of};
 use super::crew::{Crew, Done, Duty};
 use super::mix;
 use super::oracle::Oracle;
@@ -27,8 +27,10 @@ use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Repeat};
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// Its loaded rows, all and none else.
+    /// Its loaded rows, all and none else, by the fastest path.
     Loaded,
+    /// The same rows, as a phase has inserted them.
+    Inserted,
     /// Anything else.
     Else,
 }
@@ -153,6 +155,12 @@ impl Bench for FileBench {
             self.database.clear(table)?;
             self.holds[table] = Holds::Else;
         } else {
+            // All runs of a phase that changes rows are to find the same.
+            if let (true, Some(table)) = (changes_rows(work), table_of(work))
+                && self.holds[table] == Holds::Inserted
+            {
+                self.holds[table] = Holds::Else;
+            }
             self.make_ready()?;
             if self.prepared.cold {
                 self.database.reopen()?;
@@ -204,10 +212,14 @@ impl Bench for FileBench {
             return Err(EngineError::impossible(error));
         }
         done?;
+        if meter.measured().ops == 0 && one_by_one(work).is_some() {
+            // No row meets its conditions, and to find that out was a call.
+            meter.count(1);
+        }
         if let Work::Insert { table, .. } = work
             && !meter.measured().capped
         {
-            self.holds[*table] = Holds::Loaded;
+            self.holds[*table] = Holds::Inserted;
         }
         // What was found is compared by `check`, which has it.
         Ok(Answer::Count(meter.measured().ops))
@@ -220,10 +232,16 @@ impl Bench for FileBench {
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
             Work::Mix(_) => Repeat::Never,
-            work if is_question(work) => Repeat::Never,
-            work if changes_rows(work) => Repeat::Restored,
+            work if is_question(work) && !self.cell().definition.phases[phase].per_row => {
+                Repeat::Never
+            }
+            work if changes_rows(work) || matches!(work, Work::Open { .. }) => Repeat::Restored,
             _ => Repeat::Reads,
         }
+    }
+
+    fn execution(&self, phase: usize) -> Option<Execution> {
+        self.database.answered_by(phase)
     }
 
     fn once(&self, phase: usize) -> bool {

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
-use embermark_language::{Bound, Condition, Definition, Range, Removed, Snapshot, Span, Sql, Work};
+use embermark_language::{
+    Bound, Change, Commit, Condition, Definition, Group, Range, Removed, Snapshot, Span, Sql, Work,
+};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
@@ -37,6 +39,8 @@ pub(super) struct Cell {
     pub fresh: Fresh,
     /// By phase, of an update of rows that meet conditions: the columns that it sets.
     pub set_at_once: Vec<Vec<usize>>,
+    /// By phase, where operations are counted by rows: how many meet its conditions.
+    pub met: Vec<u64>,
     /// The engine's id, for texts that are its own.
     pub engine: String,
 }
@@ -289,6 +293,7 @@ impl Cell {
         matches!(
             self.work(phase),
             Work::Get { .. }
+                | Work::Open { reads: true, .. }
                 | Work::Update { .. }
                 | Work::Upsert { .. }
                 | Work::ReadModifyWrite { .. }
@@ -445,6 +450,7 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
     match work {
         Work::Insert { table, .. }
         | Work::Get { table, .. }
+        | Work::Open { table, .. }
         | Work::Latest { table, .. }
         | Work::Find { table, .. }
         | Work::Gaps { table, .. }
@@ -470,7 +476,10 @@ pub(super) const fn is_question(work: &Work) -> bool {
 /// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
 /// them.
 pub(super) const fn is_point(work: &Work) -> bool {
-    !is_question(work) && !changes_at_once(work) && !matches!(work, Work::Mix(_))
+    !is_question(work)
+        && !changes_at_once(work)
+        && one_by_one(work).is_none()
+        && !matches!(work, Work::Mix(_) | Work::Open { .. })
 }
 
 /// Whether a phase changes all rows that meet its conditions, as one operation.
@@ -478,8 +487,19 @@ pub(super) const fn changes_at_once(work: &Work) -> bool {
     matches!(
         work,
         Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where(_) | Removed::Older { .. }, .. }
-    )
+            | Work::Delete { removed: Removed::Where { .. } | Removed::Older { .. }, .. }
+    ) && one_by_one(work).is_none()
+}
+
+/// What a commit covers of a phase that finds the rows that meet its conditions, and then changes each.
+pub(super) const fn one_by_one(work: &Work) -> Option<Commit> {
+    match work {
+        Work::UpdateWhere { by: Change::OneByOne(commit), .. }
+        | Work::Delete { removed: Removed::Where { by: Change::OneByOne(commit), .. }, .. } => {
+            Some(*commit)
+        }
+        _ => None,
+    }
 }
 
 /// Whether all that a phase reads is read in one snapshot, where it runs alone.
@@ -489,6 +509,17 @@ pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
         Work::Get { snapshot: Snapshot::Phase, .. }
             | Work::Range(Range { snapshot: Snapshot::Phase, .. })
     )
+}
+
+/// The conditions by which a phase finds or changes rows.
+pub(super) fn conditions_of(work: &Work) -> &[Condition] {
+    match work {
+        Work::Group(Group { conditions, .. })
+        | Work::Find { conditions, .. }
+        | Work::UpdateWhere { conditions, .. }
+        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions,
+        _ => &[],
+    }
 }
 
 /// Whether a phase changes rows of its table.

@@ -203,6 +203,11 @@ impl Codec {
         }
     }
 
+    /// Whether a column has a place of its own in every value, as wide as its type.
+    pub(super) fn is_fixed(&self, column: usize) -> bool {
+        matches!(self.places[column], Place::Fixed { .. })
+    }
+
     /// Sets a column in a value that was made by [`value`](Self::value), where it lies. Texts and bytes have the
     /// length of what was there.
     #[inline]

@@ -25,6 +25,7 @@ use super::cell::{Cell, Rows, is_question, table_of};
 use super::port::{Database, SessionWork, VisitRow};
 use super::row;
 use super::rows::Source;
+use super::sql::OwnedKey;
 use crate::reopenable::Reopenable;
 use session::DocumentSession;
 
@@ -55,6 +56,8 @@ pub(super) struct DocumentTables {
     /// By phase: whether the newest document of each value is looked up by the key.
     seeks: Vec<bool>,
     arena: Arc<Arena>,
+    /// Keys of documents found, to be changed one by one.
+    looked: Vec<OwnedKey>,
 }
 
 impl DocumentTables {
@@ -68,9 +71,19 @@ impl DocumentTables {
         let questions = phases.map(|phase| question(&cell, phase, language)).collect();
         let phases = 0..cell.definition.phases.len();
         let seeks = phases.map(|phase| seeks(&cell, phase, language)).collect();
-        let (collections, arena) = (Vec::new(), Arc::default());
-        let mut new =
-            Self { store, cell, refused, defs, collections, names, questions, seeks, arena };
+        let (collections, arena, looked) = (Vec::new(), Arc::default(), Vec::new());
+        let mut new = Self {
+            store,
+            cell,
+            refused,
+            defs,
+            collections,
+            names,
+            questions,
+            seeks,
+            arena,
+            looked,
+        };
         new.attach()?;
         Ok(new)
     }
@@ -155,7 +168,7 @@ fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
         (
             Work::Find { .. }
             | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where(_), .. },
+            | Work::Delete { removed: Removed::Where { .. }, .. },
             Language::Pipeline,
         ) => {
             let pipeline::Pipeline { text, columns } =
@@ -231,7 +244,7 @@ impl Database for DocumentTables {
             }
             Work::Find { .. }
             | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where(_), .. }
+            | Work::Delete { removed: Removed::Where { .. }, .. }
                 if session::equalities(table, &filters(&self.cell, phase, 0)).is_none()
                     && (self.questions[phase].is_none() || !is_question(work)) =>
             {
@@ -283,7 +296,8 @@ impl Database for DocumentTables {
     }
 
     fn within(&mut self, _: usize, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, defs, collections, names, questions, seeks, arena, .. } = self;
+        let Self { store, cell, defs, collections, names, questions, seeks, arena, looked, .. } =
+            self;
         let store: &mut dyn DocumentStore = &mut **store;
         work(&mut DocumentSession {
             store,
@@ -294,6 +308,7 @@ impl Database for DocumentTables {
             questions,
             seeks,
             arena,
+            looked,
         })
     }
 

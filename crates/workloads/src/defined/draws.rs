@@ -170,6 +170,7 @@ const fn begun_again(i: usize, length: usize) -> usize {
 pub(super) fn operations(work: &Work, draws: &Draws) -> u64 {
     match work {
         Work::Get { keys, .. }
+        | Work::Open { keys, .. }
         | Work::Update { keys, .. }
         | Work::Upsert { keys, .. }
         | Work::ReadModifyWrite { keys, .. }

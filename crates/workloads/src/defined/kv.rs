@@ -116,7 +116,7 @@ impl Database for KvTables {
         let rows = &self.cell.tables[table];
         let keeps = self.keeps_indexes || rows.table.indexes.is_empty();
         let native = match work {
-            Work::Get { .. } => true,
+            Work::Get { .. } | Work::Open { .. } => true,
             Work::Insert { .. }
             | Work::Update { .. }
             | Work::Upsert { .. }
@@ -131,6 +131,15 @@ impl Database for KvTables {
             _ => false,
         };
         Ok(if native { Execution::Native } else { Execution::ClientSide })
+    }
+
+    fn answered_by(&self, phase: usize) -> Option<Execution> {
+        let [by_pairs, by_rows] = self.asks.as_ref()?.answered;
+        match by_rows > by_pairs {
+            true => Some(Execution::Native),
+            false if by_pairs > 0 => self.execution(phase).ok(),
+            false => None,
+        }
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
@@ -357,7 +366,9 @@ impl<'a> KvSession<'a> {
             Work::Insert { .. } | Work::Upsert { .. } => {
                 self.put(phase, table, steps).inspect(|rows| found.changed += rows)
             }
-            Work::Get { .. } => steps.each(|i| self.get(table, keys.at(i, &mut room), found)),
+            Work::Get { .. } | Work::Open { .. } => {
+                steps.each(|i| self.get(table, keys.at(i, &mut room), found))
+            }
             Work::Update { .. } => steps.each(|i| {
                 let there = self.update(phase, i, table, keys.at(i, &mut room))?;
                 found.changed += u64::from(there);
@@ -609,32 +620,38 @@ impl<'a> KvSession<'a> {
     /// Sets columns of some of the rows that meet conditions. All are found before any is changed, as a change
     /// may have them meet the conditions no more, or others.
     fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
-        let (cell, codec) = (self.cell, &self.codecs[table]);
-        let mut keys = std::mem::take(&mut self.buffers.found);
         if !found.more {
-            keys.clear();
-            self.filtered(phase, 0, table, |_, key, _| {
-                keys.push(key.to_vec());
-                ControlFlow::Continue(())
-            })?;
+            self.look(phase)?;
         }
+        let mut keys = std::mem::take(&mut self.buffers.found);
         let some = keys.len().saturating_sub(DELETED_AT_ONCE);
         for key in keys.drain(some..) {
-            let Some(value) = self.operations.get(self.tables[table], &key)? else { continue };
-            let columns = 0..cell.tables[table].table.columns.len();
-            let row = columns.map(|column| match cell.set(phase, 0).contains(&column) {
-                true => Some(cell.fresh(phase, 0, column)),
-                false => codec.column(&key, value, column),
-            });
-            let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
-            codec.value(|column| row[column], &mut self.buffers.value);
-            drop(row);
-            self.operations.put(self.tables[table], &key, &self.buffers.value)?;
-            found.changed += 1;
+            found.changed += u64::from(self.set_row(phase, table, &key)?);
         }
         found.more = !keys.is_empty();
         self.buffers.found = keys;
         Ok(())
+    }
+
+    /// Sets columns of a row that meets the conditions of a phase; whether it is there. Where they all have a
+    /// place of their own in the value, it is changed where it lies.
+    fn set_row(&mut self, phase: usize, table: usize, key: &[u8]) -> Result<bool> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let set = cell.set(phase, 0);
+        if set.iter().all(|column| codec.is_fixed(*column)) {
+            return self.update(phase, 0, table, key);
+        }
+        let Some(value) = self.operations.get(number, key)? else { return Ok(false) };
+        let columns = 0..cell.tables[table].table.columns.len();
+        let row = columns.map(|column| match set.contains(&column) {
+            true => Some(cell.fresh(phase, 0, column)),
+            false => codec.column(key, value, column),
+        });
+        let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
+        codec.value(|column| row[column], &mut self.buffers.value);
+        drop(row);
+        self.operations.put(number, key, &self.buffers.value)?;
+        Ok(true)
     }
 
     /// Deletes some of the rows that are too old, or meet conditions.
@@ -691,6 +708,31 @@ fn foreign() -> EngineError {
 }
 
 impl Session for KvSession<'_> {
+    fn look(&mut self, phase: usize) -> Result<usize> {
+        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let mut keys = std::mem::take(&mut self.buffers.found);
+        keys.clear();
+        self.filtered(phase, 0, table, |_, key, _| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        self.buffers.found = keys;
+        Ok(self.buffers.found.len())
+    }
+
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+        let work = self.cell.work(phase);
+        let table = table_of(work).unwrap_or_default();
+        let key = std::mem::take(&mut self.buffers.found[n]);
+        let changed = match work {
+            Work::Delete { .. } => self.operations.delete(self.tables[table], &key),
+            _ => self.set_row(phase, table, &key),
+        };
+        self.buffers.found[n] = key;
+        found.changed += u64::from(changed?);
+        Ok(())
+    }
+
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         self.work(phase, One(i), found).map(drop)
     }

@@ -32,12 +32,13 @@ mod statements;
 mod tables;
 mod until_steady;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_data::draw::Draw;
-use embermark_language::{Commit, Definition, Mix, Phase, Removed, Work};
+use embermark_language::{Commit, Definition, Mix, Phase, Removed, Variant, Work};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, RowsFrom};
@@ -46,16 +47,15 @@ use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
-use cell::is_point;
-use cell::{Cell, Rows, changes_at_once, table_of};
+use cell::{Cell, Rows, changes_at_once, is_point, one_by_one, table_of};
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
 
-/// The variant that runs a file as it is.
+/// The variant that runs a file as it is, of one that says nothing of variants.
 const AS_WRITTEN: &str = "as-written";
 
-/// What each variant makes of commits.
+/// The variants of such a file, and what each makes of commits.
 const VARIANTS: [(&str, &str, Option<Commit>); 4] = [
     (AS_WRITTEN, "commits as the file says", None),
     ("commit-each", "one commit an operation", Some(Commit::Each)),
@@ -79,44 +79,29 @@ impl Defined {
         let alone = definition.phases.iter().filter(|phase| phase.alone);
         let phases: Vec<PhaseInfo> =
             alone.map(|phase| PhaseInfo { name: &phase.name, about: &phase.about }).collect();
-        let changed = |commit: Option<Commit>| -> &'static [&'static str] {
-            let phases = definition.phases.iter().filter(|phase| phase.alone);
-            let changed = phases.filter(|phase| match (&phase.work, commit) {
-                (Work::Insert { .. }, _) => true,
-                (work, Some(_)) if changes_at_once(work) => false,
-                (
-                    Work::Update { .. }
-                    | Work::UpdateWhere { .. }
-                    | Work::Upsert { .. }
-                    | Work::ReadModifyWrite { .. }
-                    | Work::Delete { .. },
-                    by,
-                ) => by != Some(Commit::Bulk),
-                _ => false,
-            });
-            Vec::leak(changed.map(|phase| &*phase.name).collect())
+        let variants = variants(definition);
+        let usual = |place: &usize| variants[*place].name;
+        let usual: Vec<&str> = match &definition.usual[..] {
+            [] => vec![variants[0].name],
+            usual_ones => usual_ones.iter().map(usual).collect(),
         };
-        let variants = VARIANTS.map(|(name, about, commit)| VariantInfo {
-            name,
-            about,
-            changes: changed(commit),
-        });
         let (rows, whole) = match definition.tables[0].rows {
-            RowsFrom::Made(rows) => (vec![rows], false),
+            RowsFrom::Made(rows) => (vec![definition.scale.unwrap_or(rows)], false),
             RowsFrom::File(_) => (Vec::new(), true),
         };
-        let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
+        let protocol = Protocol::of(Vec::leak(rows), Vec::leak(usual));
         let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
+        let first = variants[0].name;
         let info = Info {
             id: &definition.name,
             about: &definition.about,
             phases: Vec::leak(phases),
-            variants: Vec::leak(variants.to_vec()),
+            variants: Vec::leak(variants),
             overview: protocol,
             usual: protocol,
             reads_files: false,
@@ -128,9 +113,21 @@ impl Defined {
             apart: &[],
             timed: Vec::leak(timed.collect()),
             clients: clients(definition),
-            points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },
+            points: if points.is_empty() { &[] } else { Vec::leak(vec![(first, points)]) },
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
+    }
+
+    /// The file as a variant has it, and what the variant makes of all its commits.
+    fn variant(&self, name: &str) -> Result<(&'static Definition, Option<Commit>), WorkloadError> {
+        let own = &self.definition.variants;
+        if let Some(variant) = own.iter().find(|variant| variant.name == name) {
+            return Ok((&variant.definition, None));
+        }
+        let known = VARIANTS.iter().find(|(known, ..)| own.is_empty() && *known == name);
+        let names = self.info.variants.iter().map(|variant| variant.name);
+        let (.., commit) = known.ok_or_else(|| choice::unknown("variant", name, names))?;
+        Ok((self.definition, *commit))
     }
 }
 
@@ -153,26 +150,24 @@ impl Workload for Defined {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let known = VARIANTS.iter().find(|(name, ..)| *name == spec.variant);
-        let (.., commit) = known.ok_or_else(|| {
-            choice::unknown("variant", &spec.variant, VARIANTS.iter().map(|(name, ..)| *name))
-        })?;
-        let tables = source::open(self.definition, &spec.rows)?;
-        let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
-        let fresh = Fresh::new(spec.seed, longest(self.definition, &tables));
+        let (definition, commit) = self.variant(&spec.variant)?;
+        let tables = source::open(definition, &spec.rows)?;
+        let draws = Self::draws_of(definition, &tables, spec.seed)?;
+        let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let engine = spec.engine.clone();
-        let set_at_once = cell::set_at_once(self.definition);
-        let cell = Cell { definition: self.definition, tables, draws, fresh, set_at_once, engine };
-        let right = referees::right(self.definition, &self.folder, spec)?;
+        let set_at_once = cell::set_at_once(definition);
+        let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
+        let cell = Cell { definition, tables, draws, fresh, set_at_once, met, engine };
+        let right = referees::right(definition, &self.folder, spec)?;
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
-            commit: *commit,
+            commit,
             window: spec.window.max(Duration::from_millis(1)),
             target_rate: spec.target_rate,
             clients: spec.clients,
             seed: spec.seed,
-            parts: self.parts(),
+            parts: parts(definition),
             right,
             keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
@@ -183,20 +178,51 @@ impl Workload for Defined {
     }
 }
 
-impl Defined {
-    /// By phase, of a mix: what its parts are called.
-    fn parts(&self) -> Vec<Vec<&'static str>> {
-        let phases = &self.definition.phases;
-        let of = |phase: &'static Phase| match &phase.work {
-            Work::Mix(mix) => (mix.parts.iter())
-                .map(|part| format!("{}/{}", phase.name, phases[part.phase].name))
-                .map(|name| &*name.leak())
-                .collect(),
-            _ => Vec::new(),
-        };
-        phases.iter().map(of).collect()
+/// The variants of a file: its own, or what can be made of any.
+fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
+    if definition.variants.is_empty() {
+        return VARIANTS
+            .map(|(name, about, commit)| {
+                let changes = changed_by(definition, commit);
+                VariantInfo { name, about, changes }
+            })
+            .to_vec();
     }
+    // One that says nothing of phases has them as they stand, which the others change.
+    let all: HashSet<usize> =
+        definition.variants.iter().flat_map(|variant| variant.changes.iter().copied()).collect();
+    let of = |variant: &'static Variant| {
+        let places = 0..definition.phases.len();
+        let changes = places.filter(|place| match variant.changes.is_empty() {
+            true => all.contains(place),
+            false => variant.changes.contains(place),
+        });
+        let changes = changes.map(|place| &*definition.phases[place].name).collect();
+        VariantInfo { name: &variant.name, about: &variant.about, changes: Vec::leak(changes) }
+    };
+    definition.variants.iter().map(of).collect()
+}
 
+/// The phases that another commit changes.
+fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'static [&'static str] {
+    let phases = definition.phases.iter().filter(|phase| phase.alone);
+    let changed = phases.filter(|phase| match (&phase.work, commit) {
+        (Work::Insert { .. }, _) => true,
+        (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
+        (
+            Work::Update { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Upsert { .. }
+            | Work::ReadModifyWrite { .. }
+            | Work::Delete { .. },
+            by,
+        ) => by != Some(Commit::Bulk),
+        _ => false,
+    });
+    Vec::leak(changed.map(|phase| &*phase.name).collect())
+}
+
+impl Defined {
     /// What is drawn for each phase, from a stream of its own.
     fn draws_of(
         definition: &Definition,
@@ -209,6 +235,7 @@ impl Defined {
             let rows = &tables[table_of(&def.work).unwrap_or_default()];
             match &def.work {
                 Work::Get { keys, .. }
+                | Work::Open { keys, .. }
                 | Work::Update { keys, .. }
                 | Work::Upsert { keys, .. }
                 | Work::ReadModifyWrite { keys, .. } => {
@@ -227,6 +254,19 @@ impl Defined {
         });
         drawn.collect()
     }
+}
+
+/// By phase, of a mix: what its parts are called.
+fn parts(definition: &'static Definition) -> Vec<Vec<&'static str>> {
+    let phases = &definition.phases;
+    let of = |phase: &'static Phase| match &phase.work {
+        Work::Mix(mix) => (mix.parts.iter())
+            .map(|part| format!("{}/{}", phase.name, phases[part.phase].name))
+            .map(|name| &*name.leak())
+            .collect(),
+        _ => Vec::new(),
+    };
+    phases.iter().map(of).collect()
 }
 
 /// How many operations of a phase mixes have, as far as that is known; where a time says it, so many

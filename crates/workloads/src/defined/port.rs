@@ -27,6 +27,11 @@ pub(super) trait Database {
     /// mix.
     fn execution(&self, phase: usize) -> Result<Execution>;
 
+    /// Who did most of the operations of a phase since it was ready, where either of two copies could have.
+    fn answered_by(&self, _phase: usize) -> Option<Execution> {
+        None
+    }
+
     /// Whether it tells how many rows an operation changed.
     fn tells_changes(&self) -> bool {
         true
@@ -86,6 +91,13 @@ pub(super) trait Session {
     /// Does operation `i` of a phase and adds what it finds. Of an `insert` that is the row of that place,
     /// of a question the whole question: what an earlier one found of it goes.
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
+
+    /// Finds the rows that meet the conditions of a phase, which [`change`](Self::change) then changes; how many.
+    /// What was found is kept until the next phase looks.
+    fn look(&mut self, phase: usize) -> Result<usize>;
+
+    /// Changes the `n`th row that a phase has found, and counts it, if it is there.
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
 
     /// Does many operations of a phase, as [`perform`](Self::perform) does one; how many were done.
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {

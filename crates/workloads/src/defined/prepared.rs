@@ -10,7 +10,9 @@ use embermark_language::{Commit, Removed, Work};
 
 use super::arena::Arena;
 use super::bench::FileBench;
-use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, table_of};
+use super::cell::{
+    Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one, table_of,
+};
 use super::referees::Right;
 use super::{draws, family};
 use crate::{Bench, Prepared, Strategy};
@@ -57,6 +59,8 @@ impl PreparedCell {
     pub(super) fn ops(&self, phase: usize) -> u64 {
         match self.cell.work(phase) {
             Work::Insert { table, .. } => self.cell.tables[*table].loaded as u64,
+            _ if self.cell.definition.phases[phase].per_row => self.cell.met[phase].max(1),
+            work if one_by_one(work).is_some() => self.cell.met[phase].max(1),
             work if changes_at_once(work) => 1,
             // By a time, or as many as are due in it.
             Work::Mix(mix) if mix.lasts.is_some() => 0,
@@ -115,7 +119,7 @@ impl PreparedCell {
             | Work::Upsert { commit, .. }
             | Work::ReadModifyWrite { commit, .. }
             | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => (*commit, true),
-            _ => (Commit::Each, false),
+            work => (one_by_one(work).unwrap_or(Commit::Each), false),
         };
         let is_insert = matches!(self.cell.work(phase), Work::Insert { .. });
         let commit = self.commit.filter(|commit| changes && (is_insert || *commit != Commit::Bulk));

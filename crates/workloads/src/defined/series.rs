@@ -22,6 +22,7 @@ use super::cell::{Cell, table_of};
 use super::port::{Database, SessionWork, VisitRow};
 use super::row::{self, Values};
 use super::rows::Source;
+use super::sql::OwnedKey;
 use crate::reopenable::Reopenable;
 use influxql::{Groups, MARK, Measurement};
 use session::SeriesSession;
@@ -39,6 +40,8 @@ pub(super) struct SeriesTables {
     /// Room for a statement.
     text: String,
     arena: Arc<Arena>,
+    /// Keys of points found, to be changed one by one.
+    looked: Vec<OwnedKey>,
 }
 
 /// A table as a measurement, and what to ask for to read its rows.
@@ -65,7 +68,7 @@ impl SeriesTables {
         });
         let questions = questions.collect();
         let (text, arena) = (String::with_capacity(4_096), Arc::default());
-        Self { store, cell, tables, questions, text, arena }
+        Self { store, cell, tables, questions, text, arena, looked: Vec::new() }
     }
 }
 
@@ -92,7 +95,9 @@ impl Database for SeriesTables {
             Err(why) => return unsupported(why),
         };
         let native = match work {
-            Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } => true,
+            Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } | Work::Open { .. } => {
+                true
+            }
             // A point that is not there would be written: it is looked for first.
             Work::Update { keys, .. } => all_are_there(keys),
             Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => {
@@ -109,7 +114,7 @@ impl Database for SeriesTables {
             Work::Find { .. } => measurement.says_all(&filters(&self.cell, phase, 0)),
             Work::Gaps { .. }
             | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where(_), .. } => false,
+            | Work::Delete { removed: Removed::Where { .. }, .. } => false,
             Work::Latest { by, time, .. } => measurement.finds_latest(*by, *time),
             Work::Range(range) => match range.span {
                 Span::Rows { .. } if !measurement.tags.is_empty() => {
@@ -166,9 +171,9 @@ impl Database for SeriesTables {
     }
 
     fn within(&mut self, _: usize, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, tables, questions, text, arena } = self;
+        let Self { store, cell, tables, questions, text, arena, looked } = self;
         let store: &mut dyn SeriesStore = &mut **store;
-        work(&mut SeriesSession { store, cell, tables, questions, text, arena })
+        work(&mut SeriesSession { store, cell, tables, questions, text, arena, looked })
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -11,11 +11,11 @@ use embermark_contract::{EngineError, Lifecycle, Result, Scope};
 use embermark_language::{Condition, Group, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{Table, Value};
+use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, Rows, is_question};
+use super::cell::{Cell, Rows, conditions_of, is_question};
 use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
 use super::statements::begins_at_parameters;
@@ -37,7 +37,12 @@ pub(super) struct SqlTables {
     /// Prepared since their tables were made and the database opened.
     statements: Statements,
     arena: Arc<Arena>,
+    /// Keys of rows found, to be changed one by one.
+    looked: Vec<OwnedKey>,
 }
+
+/// A key that was read.
+pub(super) type OwnedKey = SmallVec<[OwnedValue; 2]>;
 
 impl SqlTables {
     pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Self {
@@ -47,7 +52,7 @@ impl SqlTables {
         };
         let defs = cell.tables.iter().map(in_order).collect();
         let statements = Statements::new(&cell);
-        Self { store, cell, defs, statements, arena: Arc::default() }
+        Self { store, cell, defs, statements, arena: Arc::default(), looked: Vec::new() }
     }
 }
 
@@ -92,6 +97,9 @@ impl Database for SqlTables {
                 return Some((&*column.name, dialect.indexed_type(of).to_owned()));
             }
             let is_limited = dialect.longest().is_some();
+            if let Some(longest) = column.longest {
+                return Some((&*column.name, format!("VARCHAR({longest})")));
+            }
             if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
                 return None;
             }
@@ -143,8 +151,9 @@ impl Database for SqlTables {
     }
 
     fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let (cell, statements, arena) = (&*self.cell, &self.statements, &*self.arena);
-        self.store.within(scope, |store| work(&mut SqlSession { store, cell, statements, arena }))
+        let Self { store, cell, statements, arena, looked, .. } = self;
+        store
+            .within(scope, |store| work(&mut SqlSession { store, cell, statements, arena, looked }))
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
@@ -189,6 +198,7 @@ pub(super) struct SqlSession<'a> {
     pub cell: &'a Cell,
     pub statements: &'a Statements,
     pub arena: &'a Arena,
+    pub looked: &'a mut Vec<OwnedKey>,
 }
 
 impl<'a> SqlSession<'a> {
@@ -238,6 +248,29 @@ fn bounds<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
 }
 
 impl Session for SqlSession<'_> {
+    fn look(&mut self, phase: usize) -> Result<usize> {
+        let rows = self.cell.rows_of(phase);
+        let (bounds, looked) =
+            (bounds(rows, conditions_of(self.cell.work(phase))), &mut *self.looked);
+        looked.clear();
+        self.store.query(self.statements.of(phase)[1], &bounds, &mut |result| {
+            let key = rows.table.key.iter().enumerate();
+            let key = key.map(|(at, column)| row::value(result, at, rows.of(*column)));
+            looked.push(key.map(|value| value.map(Value::to_owned)).collect::<Result<_>>()?);
+            Ok(())
+        })?;
+        Ok(looked.len())
+    }
+
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let set = cell.set(phase, 0).iter().map(|column| param(cell.fresh(phase, 0, *column)));
+        let key = self.looked[n].iter().map(|value| param(value.as_value()));
+        let params: Params<'_> = set.chain(key).collect();
+        found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+        Ok(())
+    }
+
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let cell = self.cell;
         let (work, rows) = (cell.work(phase), cell.rows_of(phase));
@@ -246,7 +279,7 @@ impl Session for SqlSession<'_> {
                 let params: Params<'_> = rows.row(i).map(param).collect();
                 found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
-            Work::Get { .. } => {
+            Work::Get { .. } | Work::Open { .. } => {
                 let key = self.key(phase, i);
                 self.rows(phase, 0, &key, rows, found)?;
             }
@@ -305,7 +338,7 @@ impl Session for SqlSession<'_> {
             Work::Delete { removed, .. } => {
                 let params = match removed {
                     Removed::Keys { .. } => self.key(phase, i),
-                    Removed::Where(conditions) => bounds(rows, conditions),
+                    Removed::Where { conditions, .. } => bounds(rows, conditions),
                     Removed::Older { time, units } => {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }

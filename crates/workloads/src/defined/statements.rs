@@ -3,8 +3,8 @@
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{
-    Aggregate, Compute, Condition, Group, Grouped, Operator, OrderBy, Range, Removed, Set, Span,
-    Work,
+    Aggregate, Change, Compute, Condition, Group, Grouped, Operator, OrderBy, Range, Removed, Set,
+    Span, Work,
 };
 use embermark_model::table::{OwnedValue, Table};
 use smallvec::SmallVec;
@@ -134,7 +134,8 @@ impl Texts<'_> {
     pub(super) fn delete(&self, removed: &Removed) -> String {
         let condition = match removed {
             Removed::Keys { .. } => self.is_key(1),
-            Removed::Where(conditions) => self.meets(conditions, 1),
+            Removed::Where { by: Change::OneByOne(_), .. } => self.is_key(1),
+            Removed::Where { conditions, .. } => self.meets(conditions, 1),
             Removed::Older { time, .. } => format!("{} <= {}", self.name(*time), self.place(1)),
         };
         format!("DELETE FROM {} WHERE {condition}", self.table())
@@ -297,11 +298,15 @@ impl Texts<'_> {
     pub(super) fn of(&self, work: &Work, seeks: bool) -> Vec<String> {
         match work {
             Work::Insert { .. } => vec![self.insert()],
-            Work::Get { .. } => vec![self.get()],
+            Work::Get { .. } | Work::Open { .. } => vec![self.get()],
             Work::Latest { by, time, .. } => vec![self.latest(*by, *time, seeks)],
             Work::Range(range) => vec![self.range(range)],
             Work::Gaps { by, time, longer, .. } => vec![self.gaps(*by, *time, *longer)],
             Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
+            Work::UpdateWhere { conditions, set, by: Change::OneByOne(_), .. } => {
+                let columns: Vec<usize> = set.iter().map(|(column, _)| *column).collect();
+                vec![self.update(&columns), self.find(conditions, &self.table.key)]
+            }
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
             Work::Group(group) => vec![self.group(group)],
             Work::Update { set, .. } => self.updates(set),
@@ -311,7 +316,13 @@ impl Texts<'_> {
                 all.push(self.get());
                 all
             }
-            Work::Delete { removed, .. } => vec![self.delete(removed)],
+            Work::Delete { removed, .. } => {
+                let mut all = vec![self.delete(removed)];
+                if let Removed::Where { conditions, by: Change::OneByOne(_) } = removed {
+                    all.push(self.find(conditions, &self.table.key));
+                }
+                all
+            }
             Work::Sql(_) | Work::Mix(_) => Vec::new(),
         }
     }

@@ -14,11 +14,8 @@ pub(super) fn table(key: &[usize]) -> &'static Table {
         ("raw", ColumnType::Bytes),
     ];
     let column = |(n, (name, of)): (usize, &(&str, ColumnType))| Column {
-        name: (*name).to_owned(),
-        from: None,
-        of: *of,
         nullable: n > 1,
-        make: None,
+        ..Column::new(*name, *of)
     };
     Box::leak(Box::new(Table {
         name: "readings".to_owned(),

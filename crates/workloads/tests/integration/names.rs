@@ -14,7 +14,7 @@ fn workloads_are_found_by_name_and_a_misspelt_one_is_answered_with_the_nearest()
 
 #[test]
 fn variants_change_phases_that_there_are() {
-    for workload in WORKLOADS {
+    for workload in &*WORKLOADS {
         let info = workload.info();
         for variant in info.variants {
             for changed in variant.changes {

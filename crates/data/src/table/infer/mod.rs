@@ -99,11 +99,8 @@ pub fn infer(path: &Path) -> Result<Inferred, DataError> {
     }
     survey.guesses.resize_with(names.len(), Guess::default);
     let columns = names.iter().zip(&survey.guesses).map(|(name, guess)| Column {
-        name: name.clone(),
-        from: None,
-        of: guess.column_type(name),
         nullable: guess.seen() < survey.rows,
-        make: None,
+        ..Column::new(name, guess.column_type(name))
     });
     let table = Table {
         name: "rows".to_owned(),

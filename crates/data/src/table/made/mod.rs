@@ -10,7 +10,7 @@ use embermark_model::table::{Column, ColumnType, MakeKind, OwnedValue, RowsFrom,
 
 use self::walk::Walk;
 use crate::DataError;
-use crate::draw::Draw;
+use crate::draw::{Deal, Draw};
 use crate::zipf::{Zipf, fnv1a};
 
 /// Makes the rows of a table in order, from the first.
@@ -24,6 +24,8 @@ pub(super) struct Maker<'a> {
 pub(super) struct ColumnMaker<'a> {
     source: Source<'a>,
     absent: f64,
+    /// The value that stands in a share of the rows, with what says in which.
+    often: Option<(Value<'a>, Deal, Draw)>,
     /// The seeds of its values, and of which are absent.
     seeds: [u64; 2],
     text: Vec<u8>,
@@ -79,13 +81,20 @@ impl<'a> Maker<'a> {
     /// # Errors
     /// [`DataError::Unmakeable`] where a column says nothing of how it is made, or what its type
     /// cannot hold.
-    pub(super) fn new(tables: &'a [Table], table: usize, seed: u64) -> Result<Self, DataError> {
+    pub(super) fn new(
+        tables: &'a [Table],
+        table: usize,
+        rows: u64,
+        seed: u64,
+    ) -> Result<Self, DataError> {
         let table = &tables[table];
         let columns = table.columns.iter().map(|column| {
-            ColumnMaker::new(tables, table, column, seed).map_err(|why| DataError::Unmakeable {
-                table: table.name.clone(),
-                column: column.name.clone(),
-                why,
+            ColumnMaker::new(tables, table, column, rows, seed).map_err(|why| {
+                DataError::Unmakeable {
+                    table: table.name.clone(),
+                    column: column.name.clone(),
+                    why,
+                }
             })
         });
         Ok(Self { columns: columns.collect::<Result<_, _>>()? })
@@ -101,23 +110,34 @@ impl<'a> ColumnMaker<'a> {
         tables: &'a [Table],
         table: &'a Table,
         column: &'a Column,
+        rows: u64,
         seed: u64,
     ) -> Result<Self, &'static str> {
         let make = column.make.as_ref().ok_or("it says nothing of how it is made")?;
         let source = source(tables, column.of, &make.kind, seed)?;
         let names = format!("{}\0{}\0", table.name, column.name);
-        let seeds =
-            ["value", "absent"].map(|what| seed ^ fnv1a(format!("{names}{what}").as_bytes()));
+        let [values, absences, deals] = ["value", "absent", "often"]
+            .map(|what| seed ^ fnv1a(format!("{names}{what}").as_bytes()));
+        let often = make.often.as_ref().map(|(value, share)| {
+            let of = (rows as f64 * share) as u64;
+            (value.as_value(), Deal { of, left: rows }, Draw::new(deals, 0))
+        });
         let bytes = column.of == ColumnType::Bytes;
-        Ok(Self { source, absent: make.absent, seeds, text: Vec::new(), bytes })
+        let (absent, seeds) = (make.absent, [values, absences]);
+        Ok(Self { source, absent, often, seeds, text: Vec::new(), bytes })
     }
 
-    /// The value in a row. Rows are asked for in order, from the first, by which a walk goes.
+    /// The value in a row. Rows are asked for in order, from the first, by which a walk goes, and what is dealt out.
     #[inline]
     pub(super) fn value(&mut self, row: u64) -> Value<'_> {
         let [values, absences] = self.seeds;
         let absent = self.absent > 0.0 && Draw::new(absences, row).unit() < self.absent;
         let draw = || Draw::new(values, row);
+        if let Some((value, deal, draw)) = &mut self.often
+            && deal.next(draw)
+        {
+            return if absent { Value::Null } else { *value };
+        }
         let value = match self.source {
             Source::Sequence { from, step, repeat } => {
                 let steps = (row / repeat) as i64;
@@ -238,7 +258,7 @@ fn source<'a>(
                 }
                 _ => {}
             }
-            let maker = ColumnMaker::new(tables, table, column, seed)?;
+            let maker = ColumnMaker::new(tables, table, column, *rows, seed)?;
             Source::Reference { of: Box::new(maker), rows: Zipf::new(*rows, skew) }
         }
     })

@@ -5,8 +5,8 @@ use super::*;
 use crate::table::StagedTable;
 
 fn column(name: &str, of: ColumnType, kind: MakeKind) -> Column {
-    let make = Some(Make { kind, absent: 0.0 });
-    Column { name: name.to_owned(), from: None, of, nullable: false, make }
+    let make = Some(Make::of(kind));
+    Column { make, ..Column::new(name, of) }
 }
 
 fn table(columns: Vec<Column>, key: &[usize], rows: u64) -> Table {

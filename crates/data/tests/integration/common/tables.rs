@@ -22,7 +22,7 @@ pub const MICROS: ColumnType = ColumnType::Timestamp(TimeUnit::Microseconds);
 pub fn column(name: &str, of: ColumnType) -> Column {
     let nullable = name.ends_with('?');
     let name = name.trim_end_matches('?').to_owned();
-    Column { name, from: None, of, nullable, make: None }
+    Column { nullable, ..Column::new(name, of) }
 }
 
 pub fn table(file: &str, columns: &[(&str, ColumnType)], key: &[usize]) -> Table {

@@ -8,7 +8,9 @@ use embermark_contract::{EngineError, Scope};
 use embermark_language::Work;
 use embermark_meter::Meter;
 
-use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, table_of};
+use super::super::cell::{
+    changes_at_once, changes_rows, is_point, is_question, one_by_one, table_of,
+};
 use super::super::crew::Duty;
 use super::super::mix;
 use super::super::port::Shared;
@@ -51,8 +53,13 @@ impl FileBench {
     }
 
     /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
-    pub(super) fn refused(&self, phase: usize) -> Option<EngineError> {
+    pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
         match self.cell().work(phase) {
+            Work::Open { reads: false, .. } if self.database.lifecycle().connects_by_request() => {
+                let why = "opening without a read is nothing that can be timed: this engine's client \
+                           connects with its first request";
+                Some(EngineError::impossible(why))
+            }
             Work::Mix(mix) => {
                 let mut parts = mix.parts.iter().map(|part| part.phase);
                 parts.find_map(|part| self.database.execution(part).err())
@@ -95,6 +102,14 @@ impl FileBench {
     pub(super) fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
         let Self { prepared, database, found, .. } = self;
         let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
+        let rows = prepared.cell.met[phase];
+        if prepared.cell.definition.phases[phase].per_row && is_question(work) {
+            meter.once(|| {
+                database.within(phase, Scope::PerOperation, &mut |all| all.perform(phase, 0, found))
+            })?;
+            meter.count(rows.saturating_sub(1));
+            return Ok(());
+        }
         if is_question(work) {
             return database.within(phase, Scope::PerOperation, &mut |session| {
                 meter.for_time(prepared.window, |i| session.perform(phase, i, found)).map(drop)
@@ -104,6 +119,34 @@ impl FileBench {
             Work::Insert { table, .. } if by == Strategy::Bulk => {
                 let rows = prepared.cell.tables[*table].loaded;
                 found.changed = database.bulk(*table, rows, meter)?;
+            }
+            Work::Open { reads, .. } => {
+                meter.each(prepared.ops(phase), |i| {
+                    database.reopen()?;
+                    if !reads {
+                        return Ok(());
+                    }
+                    database.ready(phase)?;
+                    let each = Scope::PerOperation;
+                    database.within(phase, each, &mut |one| one.perform(phase, i, found))
+                })?;
+            }
+            work if one_by_one(work).is_some() => {
+                let mut looked = 0;
+                database.within(phase, Scope::Snapshot, &mut |all| {
+                    looked = all.look(phase)?;
+                    Ok(())
+                })?;
+                by.each(looked, meter, |scope, part| {
+                    let (mut part, mut done) = (Some(part), 0);
+                    database.within(phase, scope, &mut |session| {
+                        if let Some(part) = part.take() {
+                            done = part.each(|n| session.change(phase, n, found))?;
+                        }
+                        Ok(())
+                    })?;
+                    Ok(done)
+                })?;
             }
             work if changes_at_once(work) => {
                 meter.once(|| {
@@ -115,6 +158,7 @@ impl FileBench {
                         }
                     }
                 })?;
+                meter.count(rows.saturating_sub(1));
             }
             Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
                 // Reading and writing are one transaction.

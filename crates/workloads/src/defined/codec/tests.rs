@@ -3,7 +3,7 @@ use embermark_model::table::{Column, RowsFrom, TimeUnit};
 use super::*;
 
 fn column(name: &str, of: ColumnType) -> Column {
-    Column { name: name.to_owned(), from: None, of, nullable: true, make: None }
+    Column { nullable: true, ..Column::new(name, of) }
 }
 
 /// A key of a text and a signed integer; a float, a text, an unsigned integer and bytes beside it, with an

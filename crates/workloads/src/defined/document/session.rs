@@ -21,6 +21,7 @@ use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
 use super::super::row;
+use super::super::sql::OwnedKey;
 use super::{Fields, Key, Question, fields_of, harper_sql, key_of, stored};
 
 pub(super) struct DocumentSession<'a> {
@@ -32,6 +33,7 @@ pub(super) struct DocumentSession<'a> {
     pub questions: &'a [Option<Question>],
     pub seeks: &'a [bool],
     pub arena: &'a Arena,
+    pub looked: &'a mut Vec<OwnedKey>,
 }
 
 impl DocumentSession<'_> {
@@ -262,23 +264,10 @@ impl DocumentSession<'_> {
         Ok(())
     }
 
-    /// The keys of the documents that meet the conditions of a phase.
-    fn keys(&mut self, phase: usize, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
-        let (mut keys, key) = (Vec::new(), &self.cell.tables[table].table.key);
-        self.matching(phase, table, &mut |row| {
-            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
-        })?;
-        Ok(keys)
-    }
-
     /// Sets fields of the documents that meet conditions: all at once where these are equalities, else each by
     /// its key.
     fn update_where(&mut self, phase: usize, table: usize) -> Result<u64> {
-        let (cell, collection) = (self.cell, self.collections[table]);
-        let of = cell.tables[table].table;
-        let set = cell.set(phase, 0).iter();
-        let set = set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, 0, *at))));
-        let set: Fields<'_> = set.collect();
+        let (set, collection) = (set(self.cell, phase, 0), self.collections[table]);
         self.change_where(phase, table, |store, filter| store.update(collection, filter, &set))
     }
 
@@ -300,22 +289,15 @@ impl DocumentSession<'_> {
             return change(self.store, &Filter::Every(&equal));
         }
         let mut changed = 0;
-        for key in self.keys(phase, table)? {
-            let key: Key<'_> = key.iter().map(|value| stored(value.as_value())).collect();
-            changed += change(self.store, &Filter::Key(&key))?;
+        for n in 0..self.look(phase)? {
+            changed += change(self.store, &Filter::Key(&stored_key(&self.looked[n])))?;
         }
         Ok(changed)
     }
 
     fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<u64> {
-        let cell = self.cell;
-        let of = cell.tables[table].table;
-        let key: Key<'_> = cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
-        let set = cell
-            .set(phase, i)
-            .iter()
-            .map(|column| (&*of.columns[*column].name, stored(cell.fresh(phase, i, *column))));
-        let set: Fields<'_> = set.collect();
+        let key = self.cell.key_in(self.arena, phase, i).into_iter().map(stored);
+        let (key, set): (Key<'_>, _) = (key.collect(), set(self.cell, phase, i));
         self.store.update(self.collections[table], &Filter::Key(&key), &set)
     }
 
@@ -330,7 +312,7 @@ impl DocumentSession<'_> {
                     cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
                 self.store.delete(collection, &Filter::Key(&key))
             }
-            Removed::Where(_) => self.delete_where(phase, table),
+            Removed::Where { .. } => self.delete_where(phase, table),
             Removed::Older { time, units } => {
                 let to = Stored::Int(rows.older(*time, *units).saturating_add(1));
                 if rows.table.key.first() == Some(time) {
@@ -356,7 +338,41 @@ pub(super) fn equalities<'a>(
     each.collect()
 }
 
+/// What operation `i` of a phase sets.
+fn set(cell: &Cell, phase: usize, i: usize) -> Fields<'_> {
+    let (of, set) = (cell.rows_of(phase).table, cell.set(phase, i).iter());
+    set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, i, *at)))).collect()
+}
+
+fn stored_key(key: &OwnedKey) -> Key<'_> {
+    key.iter().map(|value| stored(value.as_value())).collect()
+}
+
 impl Session for DocumentSession<'_> {
+    fn look(&mut self, phase: usize) -> Result<usize> {
+        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let mut keys = std::mem::take(self.looked);
+        keys.clear();
+        let key = &self.cell.tables[table].table.key;
+        self.matching(phase, table, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        *self.looked = keys;
+        Ok(self.looked.len())
+    }
+
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+        let work = self.cell.work(phase);
+        let collection = self.collections[table_of(work).unwrap_or_default()];
+        let (set, key) = (set(self.cell, phase, 0), stored_key(&self.looked[n]));
+        let filter = Filter::Key(&key);
+        found.changed += match work {
+            Work::Delete { .. } => self.store.delete(collection, &filter)?,
+            _ => self.store.update(collection, &filter, &set)?,
+        };
+        Ok(())
+    }
+
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let cell = self.cell;
         let work = cell.work(phase);
@@ -369,7 +385,7 @@ impl Session for DocumentSession<'_> {
                 self.store.insert(self.collections[table], &document)?;
                 found.changed += 1;
             }
-            Work::Get { .. } | Work::ReadModifyWrite { .. } => {
+            Work::Get { .. } | Work::Open { .. } | Work::ReadModifyWrite { .. } => {
                 let key: Key<'_> =
                     cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
                 self.rows(table, Filter::Key(&key), (Order::Any, None), found)?;

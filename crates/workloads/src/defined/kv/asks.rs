@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use embermark_contract::kv::mirror::Decode;
+use embermark_contract::kv::mirror::{Decode, Side};
 use embermark_contract::kv::{KvStore, Table};
 use embermark_contract::sql::{QueryKind, SqlStore};
 use embermark_contract::{Result, Scope};
@@ -53,6 +53,8 @@ pub(super) struct Asks {
     /// By table.
     shown: Vec<Arc<dyn Decode>>,
     by_rows: ByRows,
+    /// Questions answered since a phase was ready: by the pairs, and by the rows.
+    pub(super) answered: [u64; 2],
 }
 
 /// What the rows are asked.
@@ -81,7 +83,7 @@ impl Asks {
         }
         let ways = (0..cell.definition.phases.len()).map(|phase| Way::of(cell, phase)).collect();
         let by_rows = ByRows { statements: Statements::new(cell), views, number: None };
-        Self { ways, shown, by_rows }
+        Self { ways, shown, by_rows, answered: [0; 2] }
     }
 
     /// Whether the pairs alone answer a phase.
@@ -103,6 +105,7 @@ impl Asks {
         cell: &Cell,
         phase: usize,
     ) -> Result<()> {
+        self.answered = [0; 2];
         if self.ways[phase] == Way::Pairs {
             return Ok(());
         }
@@ -144,8 +147,8 @@ impl ByRows {
         found: &mut Found,
     ) -> Result<()> {
         self.ready(store, number, cell, phase)?;
-        let (statements, arena) = (&self.statements, &Arena::default());
-        SqlSession { store, cell, statements, arena }.perform(phase, i, found)
+        let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
+        SqlSession { store, cell, statements, arena, looked }.perform(phase, i, found)
     }
 }
 
@@ -161,9 +164,18 @@ pub(super) struct AskingSession<'a> {
 }
 
 impl Session for AskingSession<'_> {
+    /// Changes are to the pairs alone.
+    fn look(&mut self, _: usize) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn change(&mut self, _: usize, _: usize, _: &mut Found) -> Result<()> {
+        Ok(())
+    }
+
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let Self { store, cell, codecs, tables, arena, buffers, asks } = self;
-        let Asks { ways, by_rows, .. } = &mut **asks;
+        let Asks { ways, by_rows, answered, .. } = &mut **asks;
         let store = &mut **store;
         let mut by_pairs = |store: &mut dyn KvStore, found: &mut Found| {
             store.within(Scope::PerOperation, |operations| {
@@ -188,7 +200,9 @@ impl Session for AskingSession<'_> {
                     found.rows = before;
                     by_rows.answer(sql, number, cell, (phase, i), found)
                 };
-                store.ask(question, found, pairs, rows).map(drop)
+                let side = store.ask(question, found, pairs, rows)?;
+                answered[usize::from(side == Side::Rows)] += 1;
+                Ok(())
             }
         }
     }

@@ -18,6 +18,8 @@ pub(in super::super) struct Touched {
     /// Rows that are new, by the fingerprints of their keys: the operations that put them, of which, by clients that
     /// worked at the same time, any may have been the last.
     new: HashMap<u64, SmallVec<[(usize, usize); 1]>>,
+    /// How many of the rows were reached, where nobody knows which; `None`: all.
+    reached: Option<u64>,
 }
 
 /// What became of a row.
@@ -70,14 +72,25 @@ impl Touched {
         self.rows.insert(place, Fate::Gone);
     }
 
+    /// So many of the rows were reached, in an order that is the engine's.
+    pub(super) fn reach(&mut self, ops: u64) {
+        self.reached = Some(ops).filter(|ops| *ops < self.rows.len() as u64);
+    }
+
+    /// Whether it is known which rows are as they were, and which not.
+    pub(in super::super) const fn is_certain(&self) -> bool {
+        self.reached.is_none()
+    }
+
     /// How many rows are changed or deleted.
     pub(super) fn changed(&self) -> u64 {
-        self.rows.len() as u64
+        self.reached.unwrap_or(self.rows.len() as u64)
     }
 
     /// How many rows are deleted.
     pub(super) fn gone(&self) -> u64 {
-        self.rows.values().filter(|fate| matches!(fate, Fate::Gone)).count() as u64
+        let gone = self.rows.values().filter(|fate| matches!(fate, Fate::Gone)).count() as u64;
+        self.reached.map_or(gone, |reached| reached.min(gone))
     }
 
     /// The value of a column of a row that is there.
@@ -129,6 +142,9 @@ pub(in super::super) struct Content<'a> {
     seen: Vec<bool>,
     /// Of the rows that are new, the fingerprints of their keys.
     seen_new: HashSet<u64>,
+    /// Rows seen that may have been reached or not, as they were, and those that are the same either way.
+    unreached: u64,
+    either: u64,
     difference: Option<String>,
 }
 
@@ -142,7 +158,8 @@ impl<'a> Content<'a> {
         let rows = &cell.tables[table];
         let seen = vec![false; rows.staged.rows()];
         let (seen_new, difference) = (HashSet::new(), None);
-        Self { cell, rows, touched, put, seen, seen_new, difference }
+        let (unreached, either) = (0, 0);
+        Self { cell, rows, touched, put, seen, seen_new, unreached, either, difference }
     }
 
     /// Takes a row of the table.
@@ -164,7 +181,17 @@ impl<'a> Content<'a> {
         if std::mem::replace(&mut self.seen[place], true) {
             return Err(format!("{shown} is in the table twice"));
         }
-        if let Some(Fate::Gone) = self.touched.rows.get(&place) {
+        if !self.touched.is_certain() && self.touched.rows.contains_key(&place) {
+            let as_it_was = got.iter().zip(rows.row(place)).all(|(a, b)| same(*a, b));
+            let after = self.touched.row(self.cell, rows, place);
+            let changed = !matches!(self.touched.rows.get(&place), Some(Fate::Gone))
+                && got.iter().zip(after).all(|(a, b)| same(*a, b));
+            self.either += u64::from(as_it_was && changed);
+            self.unreached += u64::from(as_it_was && !changed);
+            if as_it_was || changed {
+                return Ok(());
+            }
+        } else if let Some(Fate::Gone) = self.touched.rows.get(&place) {
             return Err(format!("{shown} was deleted and is in the table"));
         }
         for (column, got) in got.iter().enumerate() {
@@ -207,6 +234,13 @@ impl<'a> Content<'a> {
         if self.seen_new.len() != self.touched.new.len() {
             let (seen, put) = (self.seen_new.len(), self.touched.new.len());
             return Err(Difference(format!("{seen} of {put} new rows are in the table")));
+        }
+        if let Some(reached) = self.touched.reached {
+            let most = (self.touched.rows.len() as u64).saturating_sub(self.unreached);
+            if !(most.saturating_sub(self.either)..=most).contains(&reached) {
+                let text = format!("{reached} rows were changed, in the table it is {most}");
+                return Err(Difference(text));
+            }
         }
         let gone = |place: &usize| matches!(self.touched.rows.get(place), Some(Fate::Gone));
         let mut missing = (0..self.put).filter(|place| !self.seen[*place] && !gone(place));

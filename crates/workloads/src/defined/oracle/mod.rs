@@ -9,12 +9,12 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use embermark_language::{Condition, Range, Removed, Span, Work};
+use embermark_language::{Bound, Condition, Operator, Phase, Range, Removed, Span, Work};
 use embermark_model::answer::{Difference, Expected};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
-use super::cell::{Cell, Rows};
+use super::cell::{Cell, Rows, one_by_one};
 use super::draws::Drawn;
 use super::port::{Found, fingerprint};
 use super::row::Values;
@@ -65,7 +65,8 @@ impl Oracle {
         };
         match work {
             Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
-            Work::Get { .. } => rows(self.got(phase, ops, print)),
+            Work::Get { .. } | Work::Open { reads: true, .. } => rows(self.got(phase, ops, print)),
+            Work::Open { .. } => Ok(()),
             Work::Latest { table, by, time } => {
                 rows(latest(&cell.tables[*table], *by, *time, print))
             }
@@ -120,7 +121,7 @@ impl Oracle {
                 let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
                 met.for_each(|place| touched.set(&self.cell, place, phase, 0));
             }
-            Work::Delete { table, removed: Removed::Where(conditions) } => {
+            Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
                 let rows = &self.cell.tables[*table];
                 let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
                 met.for_each(|place| touched.delete(place));
@@ -132,6 +133,9 @@ impl Oracle {
                 (0..rows.loaded).filter(old).for_each(|place| touched.delete(place));
             }
             _ => {}
+        }
+        if one_by_one(self.cell.work(phase)).is_some() {
+            touched.reach(ops);
         }
         touched
     }
@@ -224,6 +228,31 @@ impl Oracle {
             }
         }
         read
+    }
+}
+
+/// How many rows meet the conditions of a phase, where it counts its operations by them; else 0.
+pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
+    let count = |table: usize, conditions: &[Condition]| {
+        let rows = &tables[table];
+        (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place)).count() as u64
+    };
+    match &phase.work {
+        work if !phase.per_row && one_by_one(work).is_none() => 0,
+        Work::Find { table, conditions, .. }
+        | Work::UpdateWhere { table, conditions, .. }
+        | Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
+            count(*table, conditions)
+        }
+        Work::Delete { table, removed: Removed::Older { time, units } } => {
+            let old = [Condition {
+                column: *time,
+                operator: Operator::AtMost,
+                bound: Bound::End(units.saturating_neg()),
+            }];
+            count(*table, &old)
+        }
+        _ => 0,
     }
 }
 

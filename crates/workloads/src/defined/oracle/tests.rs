@@ -80,7 +80,10 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let (set_at_once, engine) = (super::super::cell::set_at_once(definition), String::new());
-    (Arc::new(Cell { definition, tables, draws, fresh, set_at_once, engine }), definition)
+    (
+        Arc::new(Cell { definition, tables, draws, fresh, set_at_once, met: Vec::new(), engine }),
+        definition,
+    )
 }
 
 fn phase(definition: &Definition, name: &str) -> usize {

@@ -46,11 +46,16 @@ impl Measurement {
         let of = |column: usize| table.columns[column].of;
         let time = table.key.iter().rev().find_map(|column| match of(*column) {
             ColumnType::Timestamp(unit) => Some((*column, unit)),
+            // Every row has a time of its own, of nanoseconds since 1970.
+            ColumnType::Int { .. } if table.key.len() == 1 => {
+                Some((*column, TimeUnit::Nanoseconds))
+            }
             _ => None,
         });
         let Some((time, unit)) = time else {
             let name = &table.name;
-            return Err(format!("a table without a timestamp in its key, as {name} is"));
+            let what = "a table without a timestamp, or one integer alone, in its key";
+            return Err(format!("{what}, as {name} is"));
         };
         let tags: Vec<usize> = table.key.iter().copied().filter(|column| *column != time).collect();
         let all = 0..table.columns.len();

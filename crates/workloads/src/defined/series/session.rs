@@ -16,6 +16,7 @@ use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
 use super::super::row::{Values, aggregate as aggregated, owned};
+use super::super::sql::OwnedKey;
 use super::influxql::Groups;
 use super::{Measured, Row, all_are_there, value, values};
 
@@ -26,6 +27,7 @@ pub(super) struct SeriesSession<'a> {
     pub questions: &'a [Option<Groups>],
     pub text: &'a mut String,
     pub arena: &'a Arena,
+    pub looked: &'a mut Vec<OwnedKey>,
 }
 
 impl<'a> SeriesSession<'a> {
@@ -79,37 +81,9 @@ impl<'a> SeriesSession<'a> {
         Ok(())
     }
 
-    /// The keys of the rows that meet the conditions of a phase.
-    fn keys(&mut self, of: &Measured, phase: usize) -> Result<Vec<Vec<OwnedValue>>> {
-        let (mut keys, filters) = (Vec::new(), filters(self.cell, phase, 0));
-        let key = &of.measurement.table.key;
-        self.filtered(of, &filters, &mut |row| {
-            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
-        })?;
-        Ok(keys)
-    }
-
-    /// Writes fields again of the points that meet conditions.
-    fn update_where(&mut self, of: &Measured, phase: usize) -> Result<()> {
-        let (cell, measurement) = (self.cell, &of.measurement);
-        for key in self.keys(of, phase)? {
-            let mut row = Row::of_key(measurement, key.iter().map(OwnedValue::as_value))?;
-            for column in cell.set(phase, 0) {
-                row.set(measurement, *column, cell.fresh(phase, 0, *column));
-            }
-            self.store.write(&measurement.table.name, &row.point())?;
-        }
-        Ok(())
-    }
-
-    /// Deletes the points that meet conditions, each by its key.
-    fn delete_where(&mut self, of: &Measured, phase: usize) -> Result<()> {
-        for key in self.keys(of, phase)? {
-            let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
-            of.measurement.delete(&key, self.text);
-            self.store.execute(self.text)?;
-        }
-        Ok(())
+    /// Writes again, or deletes, the points that meet conditions, each by its key.
+    fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
+        (0..self.look(phase)?).try_for_each(|n| self.change(phase, n, found))
     }
 
     fn latest(
@@ -193,6 +167,36 @@ impl<'a> SeriesSession<'a> {
 }
 
 impl Session for SeriesSession<'_> {
+    fn look(&mut self, phase: usize) -> Result<usize> {
+        let (cell, tables) = (self.cell, self.tables);
+        let Ok(of) = &tables[table_of(cell.work(phase)).unwrap_or_default()] else { return Ok(0) };
+        let (mut keys, filters) = (std::mem::take(self.looked), filters(cell, phase, 0));
+        keys.clear();
+        let key = &of.measurement.table.key;
+        self.filtered(of, &filters, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        *self.looked = keys;
+        Ok(self.looked.len())
+    }
+
+    fn change(&mut self, phase: usize, n: usize, _: &mut Found) -> Result<()> {
+        let (cell, tables, key) = (self.cell, self.tables, &self.looked[n]);
+        let work = cell.work(phase);
+        let Ok(of) = &tables[table_of(work).unwrap_or_default()] else { return Ok(()) };
+        let measurement = &of.measurement;
+        let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
+        if let Work::Delete { .. } = work {
+            measurement.delete(&key, self.text);
+            return self.store.execute(self.text);
+        }
+        let mut row = Row::of_key(measurement, key)?;
+        for column in cell.set(phase, 0) {
+            row.set(measurement, *column, cell.fresh(phase, 0, *column));
+        }
+        self.store.write(&measurement.table.name, &row.point())
+    }
+
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let (cell, tables) = (self.cell, self.tables);
         let work = cell.work(phase);
@@ -205,7 +209,7 @@ impl Session for SeriesSession<'_> {
                 self.store.write(&of.measurement.table.name, &row.point())?;
                 found.changed += 1;
             }
-            Work::Get { .. } => {
+            Work::Get { .. } | Work::Open { .. } => {
                 self.get(of, phase, i, found)?;
             }
             Work::Upsert { .. } => {
@@ -227,10 +231,12 @@ impl Session for SeriesSession<'_> {
                     self.update(of, phase, i, found)?;
                 }
             }
-            Work::Delete { removed: Removed::Where(_), .. } => self.delete_where(of, phase)?,
+            Work::Delete { removed: Removed::Where { .. }, .. } => {
+                self.change_where(phase, found)?
+            }
             Work::Delete { removed, .. } => {
                 match removed {
-                    Removed::Where(_) => return Ok(()),
+                    Removed::Where { .. } => return Ok(()),
                     Removed::Keys { .. } => {
                         of.measurement.delete(&cell.key_in(self.arena, phase, i), self.text)
                     }
@@ -257,7 +263,7 @@ impl Session for SeriesSession<'_> {
                 })?;
                 found.rows = rows;
             }
-            Work::UpdateWhere { .. } => self.update_where(of, phase)?,
+            Work::UpdateWhere { .. } => self.change_where(phase, found)?,
             Work::Group(group) => self.group(of, phase, group, found)?,
             Work::Sql(_) | Work::Mix(_) => {}
         }

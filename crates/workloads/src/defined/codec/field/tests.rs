@@ -4,7 +4,7 @@ use embermark_model::table::{Column, RowsFrom, Table, TimeUnit};
 use super::*;
 
 fn table() -> Table {
-    let column = |of| Column { name: "c".to_owned(), from: None, of, nullable: true, make: None };
+    let column = |of| Column { nullable: true, ..Column::new("c", of) };
     let int = |bits, signed| column(ColumnType::Int { bits, signed });
     let [float, time] = [ColumnType::Float, ColumnType::Timestamp(TimeUnit::Seconds)];
     Table {

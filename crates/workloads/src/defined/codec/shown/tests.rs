@@ -21,11 +21,8 @@ fn table(index: Vec<usize>) -> &'static Table {
         ("name", ColumnType::Text, false),
     ];
     let column = |(name, of, nullable): (&str, ColumnType, bool)| Column {
-        name: name.to_owned(),
-        from: None,
-        of,
         nullable,
-        make: None,
+        ..Column::new(name, of)
     };
     Box::leak(Box::new(Table {
         name: "t".to_owned(),

@@ -1,0 +1,119 @@
+//! The variants of a file: what each says is put over what the file says, and the whole read again.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::definition::{Definition, Variant, Work};
+use crate::mistakes::Log;
+use crate::node::{Entry, Fields, all};
+
+/// What stands in a variant beside `about`, as in the file.
+const PARTS: [&str; 2] = ["table", "phase"];
+
+/// What of a table a variant may say: whatever leaves its rows as they are.
+const OF_TABLE: [&str; 1] = ["index"];
+
+/// Reads them all. `of` is what the file says, `read` what a file says as a variant has it.
+pub fn read_all(
+    log: &Log,
+    root: &DeTable<'_>,
+    of: &Definition,
+    read: impl Fn(&Fields<'_>) -> Option<Definition>,
+) -> Option<Vec<Variant>> {
+    let file = Fields::of_file(log, root);
+    let Some(variants) = file.get("variant") else { return Some(Vec::new()) };
+    let entries = variants.open()?.entries();
+    if entries.is_empty() {
+        return variants.mistake("no variant", "", "write [variant.NAME] with what differs in it");
+    }
+    all(entries.iter().map(|entry| {
+        let (fields, changes) = checked(entry, of)?;
+        let about = fields.need("about", "about = \"one commit a row\"", |node| node.text())?;
+        let mut merged = root.clone();
+        for part in PARTS {
+            if let (Some(over), Some(under)) = (fields.get(part), merged.get_mut(part)) {
+                put_over(over.value, under.get_mut());
+            }
+        }
+        let definition = read(&Fields::of_file(log, &merged))?;
+        let (name, about) = (entry.name.to_owned(), about.to_owned());
+        Some(Variant { name, about, changes, definition })
+    }))
+}
+
+/// What a variant says, and which phases it does differently.
+fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<usize>)> {
+    let log = entry.node.log;
+    let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    if entry.name.is_empty() || !entry.name.bytes().all(is_letter) {
+        let what = format!("'{}' cannot be the name of a variant", entry.name);
+        return log.mistake(entry.at.clone(), what, "", "letters, digits, dashes and underscores");
+    }
+    let fields = entry.node.open()?.named(entry.at.clone());
+    fields.only(&["about", PARTS[0], PARTS[1]]);
+    let named = |part: &str, names: Vec<&str>| {
+        let Some(node) = fields.get(part) else { return Some(Vec::new()) };
+        all(node.open()?.entries().into_iter().map(|entry| {
+            let place = names.iter().position(|name| *name == entry.name);
+            let place = place.or_else(|| {
+                let kind = if part == PARTS[0] { "table" } else { "phase" };
+                log.unknown(entry.at.clone(), kind, entry.name, names.iter().copied())
+            });
+            if part == PARTS[0] {
+                entry.node.open()?.only(&OF_TABLE);
+            }
+            place
+        }))
+    };
+    let tables = named(PARTS[0], of.tables.iter().map(|table| &*table.name).collect())?;
+    let mut changes = named(PARTS[1], of.phases.iter().map(|phase| &*phase.name).collect())?;
+    let touched =
+        |place: &usize| of.phases[*place].work.tables(of).iter().any(|t| tables.contains(t));
+    changes.extend((0..of.phases.len()).filter(touched));
+    changes.sort_unstable();
+    changes.dedup();
+    Some((fields, changes))
+}
+
+/// Puts what a table of a variant says over that of the file, table by table.
+fn put_over<'a>(over: &DeValue<'a>, under: &mut DeValue<'a>) {
+    match (over, under) {
+        (DeValue::Table(over), DeValue::Table(under)) => {
+            for (key, value) in over {
+                match under.get_mut(&**key.get_ref()) {
+                    Some(under) if under.get_ref().is_table() && value.get_ref().is_table() => {
+                        put_over(value.get_ref(), under.get_mut());
+                    }
+                    _ => {
+                        under.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (over, under) => *under = over.clone(),
+    }
+}
+
+impl Work {
+    /// The tables that it is about, of a mix those of its parts; of a question in SQL every one.
+    fn tables(&self, of: &Definition) -> Vec<usize> {
+        match self {
+            Self::Insert { table, .. }
+            | Self::Get { table, .. }
+            | Self::Open { table, .. }
+            | Self::Latest { table, .. }
+            | Self::Find { table, .. }
+            | Self::Gaps { table, .. }
+            | Self::Update { table, .. }
+            | Self::UpdateWhere { table, .. }
+            | Self::Upsert { table, .. }
+            | Self::ReadModifyWrite { table, .. }
+            | Self::Delete { table, .. } => vec![*table],
+            Self::Range(range) => vec![range.table],
+            Self::Group(group) => vec![group.table],
+            Self::Sql(_) => (0..of.tables.len()).collect(),
+            Self::Mix(mix) => {
+                mix.parts.iter().flat_map(|part| of.phases[part.phase].work.tables(of)).collect()
+            }
+        }
+    }
+}
