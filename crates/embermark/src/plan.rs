@@ -32,8 +32,9 @@ use memory::{disk_size, memory};
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
-    /// Workloads to run: names, or workload files (FILE.toml, docs/workload-files.md) [default: all
-    /// built-in ones but retention and those that are files]
+    /// Workloads to run: names, or workload files (FILE.toml, docs/workload-files.md), each with rows of its
+    /// own if you like (sensors:10k); all for every built-in one but retention and those that are files
+    /// [default: what `embermark workloads default` shows]
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
 
@@ -69,6 +70,12 @@ pub struct PlanArgs {
     /// it is expected to end within it [default: 30m]
     #[arg(long, value_name = "TIME", requires = "scales_until")]
     pub budget: Option<String>,
+
+    /// How long the whole run takes, such as 5m: every cell is measured once, and then again where the order
+    /// of engines is not certain [default: 5m where no workload is named; else as long as --trials take]
+    #[arg(long = "for", value_name = "TIME")]
+    #[serde(rename = "for")]
+    pub lasts: Option<String>,
 
     /// What a commit must survive: none, process (its process being killed), power (a power cut)
     /// [default: process]
@@ -196,6 +203,32 @@ impl PlanArgs {
         })
     }
 
+    /// What runs where nothing is asked for.
+    pub const DEFAULT: &str = include_str!("../files/default.toml");
+
+    /// The same with the plan of [`DEFAULT`](Self::DEFAULT) below, where nothing is said of what work is to be
+    /// measured and how often.
+    pub fn or_default(self) -> Result<Self, Failure> {
+        let about_engines = Self {
+            engines: self.engines.clone(),
+            configuration: self.configuration.clone(),
+            engine_library: self.engine_library.clone(),
+            durability: self.durability.clone(),
+            lasts: self.lasts.clone(),
+            memory: self.memory.clone(),
+            memory_limit: self.memory_limit.clone(),
+            seed: self.seed,
+            url: self.url.clone(),
+            accept_license: self.accept_license.clone(),
+            card: self.card.clone(),
+            ..Self::default()
+        };
+        if self != about_engines {
+            return Ok(self);
+        }
+        self.or(toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?)
+    }
+
     /// These arguments where given, else those of `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
         configurations::distinct(&self.configuration)?;
@@ -226,13 +259,24 @@ impl PlanArgs {
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.durability, &["process"]);
         let lenient = files::misfits_per_million(self.lenient.as_deref())?;
-        let Chosen { mut workloads, files } = files::chosen(&self.workloads, lenient)?;
+        let (names, scales_of) = with_scales(&self.workloads)?;
+        let Chosen { mut workloads, files } = files::chosen(&names, lenient)?;
+        let whole_run =
+            self.lasts.as_deref().map(|text| milliseconds("--for", text)).transpose()?;
+        if whole_run.is_some() && self.trials.is_some() {
+            return Err(Failure::usage(
+                "--for gives each cell as many trials as its order takes: leave out --trials, or --for",
+            ));
+        }
+        if whole_run.is_some() && until.is_some() {
+            return Err(Failure::usage("--scales-until has a --budget: leave out --for"));
+        }
         if self.lenient.is_some() && files.is_empty() {
             return Err(Failure::usage(
                 "--lenient is for workload files: name one, or leave it out",
             ));
         }
-        if self.data.is_some() && self.workloads.is_empty() {
+        if self.data.is_some() && names.is_empty() {
             workloads.retain(|workload| workload.info().reads_files);
         }
 
@@ -244,7 +288,7 @@ impl PlanArgs {
             )));
         }
         // Small when every workload runs, unless the cells themselves are named.
-        let overview = self.workloads.is_empty() && self.data.is_none();
+        let overview = names.is_empty() && self.data.is_none();
         // Slow loops are stopped early then, and shown per operation.
         let default_limit = if overview { "500ms" } else { "20s" };
         let max_run_time_ms = match self.max_run_time.as_deref() {
@@ -276,7 +320,9 @@ impl PlanArgs {
             configurations,
             engine_libraries: libraries,
             scales,
+            scales_of: scales_by_id(&scales_of, &names, &workloads),
             budget_ms: budget.transpose()?,
+            lasts_ms: whole_run,
             durabilities: unique(
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
             )?,
@@ -349,6 +395,49 @@ fn unique<T: PartialEq>(
         }
     }
     Ok(kept)
+}
+
+/// Names of workloads, and the scales that stand behind some: `sensors:10k`. `all` is no name: without any,
+/// every workload runs.
+fn with_scales(given: &[String]) -> Result<(Vec<String>, Vec<(String, Scale)>), Failure> {
+    if given == ["all"] {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (mut names, mut scales) = (Vec::new(), Vec::new());
+    for text in given {
+        let parts = text.rsplit_once(':').filter(|(name, _)| !name.is_empty());
+        match parts.map(|(name, scale)| (name, scale.parse::<Scale>())) {
+            Some((name, Ok(scale))) => {
+                names.push(name.to_owned());
+                scales.push((name.to_owned(), scale));
+            }
+            Some((name, Err(why))) if !name.contains(['/', '.']) => {
+                return Err(Failure::usage(format!("{text}: {why}")));
+            }
+            _ => names.push(text.clone()),
+        }
+    }
+    Ok((names, scales))
+}
+
+/// The scales of workloads by their ids: a file's is in it.
+fn scales_by_id(
+    given: &[(String, Scale)],
+    names: &[String],
+    workloads: &[&dyn Workload],
+) -> BTreeMap<String, Vec<Scale>> {
+    let mut all: BTreeMap<String, Vec<Scale>> = BTreeMap::new();
+    for (name, scale) in given {
+        let id = match workloads.iter().any(|workload| workload.info().id == name) {
+            true => Some(name.as_str()),
+            // Named once, as the files are in their order.
+            false => names.iter().position(|other| other == name).map(|at| workloads[at].info().id),
+        };
+        if let Some(id) = id {
+            all.entry(id.to_owned()).or_default().push(*scale);
+        }
+    }
+    all
 }
 
 /// Every power of ten times the scale given, or else 1k, that is below `until`, and `until`.

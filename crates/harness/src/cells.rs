@@ -210,7 +210,8 @@ fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
         limits.iter().map(move |memory_limit| Extent { scale, memory_limit: *memory_limit })
     };
     let mut extents: Vec<Extent> = scales.iter().copied().flat_map(within).collect();
-    let own = plan.scales.is_empty() && plan.memory_limits.is_empty();
+    let named = plan.scales_of.contains_key(workload.id) || !plan.scales.is_empty();
+    let own = !named && plan.memory_limits.is_empty();
     let own = protocol(plan, workload).memory_limit.filter(|_| own);
     extents.extend(
         own.zip(scales.into_iter().max())
@@ -220,6 +221,9 @@ fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
+    if let Some(own) = plan.scales_of.get(workload.id) {
+        return distinct(own).into_iter().copied().collect();
+    }
     if plan.scales.is_empty() && workload.whole {
         return vec![Scale::Full];
     }

@@ -1,6 +1,8 @@
 //! The trials that count: what a cell's work brings to a block device, and how much room its rows
 //! take. They come after the timed ones, and their times are in no figure.
 
+use std::time::Instant;
+
 use embermark_model::plan::Rate;
 use embermark_model::result::{PhaseResult, Trial};
 
@@ -49,6 +51,14 @@ impl Run<'_> {
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
             let timed = self.journal.trials.iter().find(figures).map(|ended| load_of(&ended.trial));
             let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
+            if self.ends().is_some_and(|ends| Instant::now() >= ends) {
+                let left = cells.len() - (number - before - 1) as usize;
+                self.not_counted(format!(
+                    "the time (--for) was over before {left} of {} cells were counted",
+                    cells.len()
+                ))?;
+                break;
+            }
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
             let trial = match self.count_cell(cell, load, isolation.as_ref(), records) {

@@ -59,6 +59,7 @@ mod processes;
 mod program;
 pub mod progress;
 pub mod protocol;
+mod race;
 mod referees;
 mod repetition;
 mod resumption;

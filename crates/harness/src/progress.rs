@@ -1,7 +1,8 @@
 //! What a person sees while a run goes on, all of it on standard error.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use embermark_model::result::ResultFile;
 use embermark_model::{CellId, Status};
 
 mod bar;
@@ -18,6 +19,12 @@ pub trait Progress {
 
     /// The first of `trials` trials is about to begin.
     fn started(&mut self, _trials: u32) {}
+
+    /// Trials are about to begin, as many as end within a time from when the run began.
+    fn started_for(&mut self, _began: Instant, _lasts: Duration) {}
+
+    /// Every cell was measured once: what a result has until now.
+    fn passed(&mut self, _so_far: &ResultFile) {}
 
     /// A trial begins: the `number`-th of the run, from 1; trial `index`, from 0, of its cell.
     fn trial(&mut self, _number: u32, _cell: &CellId, _index: u32) {}

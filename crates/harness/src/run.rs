@@ -1,7 +1,7 @@
 //! A whole run: from a plan to its result.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Machine, ResultFile, Trial};
@@ -175,6 +175,10 @@ impl Run<'_> {
         let cells = self.journal.head.cells.iter();
         let runnable: Vec<PlannedCell> =
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
+        if let Some(ends) = self.ends() {
+            let complete = self.within(ends, &runnable);
+            return self.finished(complete);
+        }
         let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
         let mut turns = self.steps(schedule::order(&trials, self.plan.seed), &runnable);
         let again = self.first_again(&turns, &runnable).filter(|_| self.journal.drift.is_none());
@@ -199,6 +203,32 @@ impl Run<'_> {
         if matches!(complete, Ok(true)) {
             complete = self.explain(&explains, counted);
         }
+        self.finished(complete)
+    }
+
+    /// Runs trials for a time; whether it was not interrupted.
+    fn within(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<bool, HarnessError> {
+        let lasts = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
+        self.progress.note(&format!(
+            "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
+            cells.len(),
+            HumanDuration(lasts)
+        ));
+        self.progress.started_for(self.began, lasts);
+        let counts = self.counts(cells);
+        if !(self.before_trials()? && self.race(cells, ends)?) {
+            return Ok(false);
+        }
+        let trials = self.journal.trials.len() as u32;
+        let explains = self.explains(cells)?;
+        Ok(self.count(&counts, trials)? && self.explain(&explains, trials)?)
+    }
+
+    /// Writes the result of a run that came to its end, or was interrupted.
+    fn finished(
+        mut self,
+        complete: Result<bool, HarnessError>,
+    ) -> Result<ResultFile, HarnessError> {
         self.progress.finished();
         if complete.is_err() && !self.dirs.is_there() {
             self.keep_result();

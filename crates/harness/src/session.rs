@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
@@ -35,6 +35,8 @@ pub(crate) struct Run<'a> {
     /// What measures energy.
     pub energy: Sampler,
     pub progress: &'a mut dyn Progress,
+    /// When it began, or was gone on with.
+    pub began: Instant,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
     pub isolation: Option<Result<Isolation, String>>,
 }
@@ -59,6 +61,7 @@ impl<'a> Run<'a> {
             journal,
             energy: options.energy.sampler(),
             progress,
+            began: Instant::now(),
             isolation: None,
         }
     }

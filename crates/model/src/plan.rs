@@ -28,6 +28,9 @@ pub struct Plan {
     pub engine_libraries: BTreeMap<String, EngineLibrary>,
     /// Rows per cell; none: each workload's own.
     pub scales: Vec<Scale>,
+    /// By workload, where it has others than these.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scales_of: BTreeMap<String, Vec<Scale>>,
     /// Tiers.
     pub durabilities: Vec<Durability>,
     /// Variants; the first one a workload knows runs every phase, the others the phases they change.
@@ -99,6 +102,10 @@ pub struct Plan {
     /// is begun only when it is expected to end within that. Absent: every scale runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ms: Option<u64>,
+    /// How long the whole run takes, in milliseconds: cells are measured again while their order is not
+    /// certain, and `trials` says nothing. Absent: as long as its trials do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lasts_ms: Option<u64>,
     /// Bytes of the file system that each trial of a workload has for itself which goes on until it is
     /// steady; absent: as many as follow from the scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The one screen at the end of a run: how engines compare in each workload, what each is best and
 //! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
 
+mod device;
 mod legend;
 pub(crate) mod means;
 mod naming;
@@ -47,6 +48,14 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let mut out: Vec<String> =
         notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
+    if let Some(device) = device::of(file, &comparison) {
+        out.extend(rests_on(&comparison, &durability, options.width));
+        out.extend(order_turns(&scaling, options.width));
+        out.extend(not_ok(file, &comparison, &lines, &scaling, options));
+        out.push(places(file, options, files).join("\n"));
+        out.extend(device::blocks(&device, options));
+        return out.join("\n\n") + "\n";
+    }
     for tier in tiers {
         let lines: Vec<&Line<'_>> =
             lines.iter().filter(|line| line.group.durability == tier).collect();
@@ -57,13 +66,25 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     out.extend(legend::lines(file, &lines, options));
     out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));
-    let shortfalls = shortfalls::notes(file, &comparison, &lines, &scaling);
-    if !shortfalls.is_empty() {
-        let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
-        out.push(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")));
-    }
+    out.extend(not_ok(file, &comparison, &lines, &scaling, options));
     out.push(places(file, options, files).join("\n"));
     out.join("\n\n") + "\n"
+}
+
+/// What was not ok, a line each.
+fn not_ok(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    lines: &[Line<'_>],
+    scaling: &Scaling<'_>,
+    options: &Options<'_>,
+) -> Option<String> {
+    let shortfalls = shortfalls::notes(file, comparison, lines, scaling);
+    if shortfalls.is_empty() {
+        return None;
+    }
+    let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
+    Some(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")))
 }
 
 /// The most important turn of the order between two scales, and how many more there are.

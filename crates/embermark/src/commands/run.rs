@@ -153,7 +153,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
-    args.or(from_file)?.plan()
+    args.or(from_file)?.or_default()?.plan()
 }
 
 /// A folder of its own for each run, named by the time in UTC.

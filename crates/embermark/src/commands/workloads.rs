@@ -11,18 +11,22 @@ use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
-use crate::plan::shipped;
+use crate::plan::{PlanArgs, shipped};
 
 /// The arguments of `embermark workloads`.
 #[derive(Args)]
 pub struct WorkloadsArgs {
-    /// A workload that is a file: prints it, to start from
+    /// A workload that is a file: prints it, to start from. `default` prints the plan that `embermark run` has
+    /// where nothing is asked for
     name: Option<String>,
 }
 
 /// Lists every workload with its phases and variants, or prints one that is a file.
 pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
     let mut text = String::new();
+    if args.name.as_deref() == Some("default") {
+        return output::print(PlanArgs::DEFAULT);
+    }
     if let Some(name) = &args.name {
         return match shipped(name) {
             Some(text) => output::print(text),

@@ -117,6 +117,8 @@ mod tests {
             timeout_ms: Some(1),
             cards: Vec::new(),
             budget_ms: None,
+            lasts_ms: None,
+            scales_of: BTreeMap::new(),
             disk_bytes: None,
             seed: 1,
             memory_bytes: 1,

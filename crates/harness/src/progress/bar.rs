@@ -1,6 +1,6 @@
 //! A bar on a terminal: what is running, how much is done, how long it may yet take.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_model::{CellId, Status, foreign};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,6 +15,8 @@ pub struct Bar {
     bar: ProgressBar,
     trials: u32,
     current: String,
+    /// When a run of a limited time began.
+    within: Option<Instant>,
 }
 
 impl Default for Bar {
@@ -26,7 +28,7 @@ impl Default for Bar {
 impl Bar {
     fn on(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, trials: 0, current: String::new() }
+        Self { bar, trials: 0, current: String::new(), within: None }
     }
 }
 
@@ -48,6 +50,11 @@ impl Progress for Bar {
         self.bar.reset();
     }
 
+    fn started_for(&mut self, began: Instant, lasts: Duration) {
+        self.started(lasts.as_secs().max(1) as u32);
+        (self.trials, self.within) = (0, Some(began));
+    }
+
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
         self.current = foreign::plain(&heading(number, self.trials, cell, index));
         self.bar.set_message(self.current.clone());
@@ -62,7 +69,10 @@ impl Progress for Bar {
             // What went right is in the table at the end; what did not should be seen at once.
             self.bar.println(format!("{}: {}", self.current, ending(status, reason, wall)));
         }
-        self.bar.inc(1);
+        match self.within {
+            Some(began) => self.bar.set_position(began.elapsed().as_secs()),
+            None => self.bar.inc(1),
+        }
     }
 
     fn finished(&mut self) {

@@ -1,7 +1,7 @@
 //! One line a trial, for logs and pipes.
 
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_model::foreign::{self, clipped};
 use embermark_model::{CellId, Status};
@@ -25,12 +25,21 @@ pub struct Lines<W> {
     ended: u32,
     spent: Duration,
     current: String,
+    /// Of a run of a limited time: when it began, how long it lasts, and the minutes that a line was for.
+    within: Option<(Instant, Duration, u64)>,
 }
 
 impl<W: Write> Lines<W> {
     /// Writes to `to`; what cannot be written is left out.
     pub const fn new(to: W) -> Self {
-        Self { to, trials: 0, ended: 0, spent: Duration::ZERO, current: String::new() }
+        Self {
+            to,
+            trials: 0,
+            ended: 0,
+            spent: Duration::ZERO,
+            current: String::new(),
+            within: None,
+        }
     }
 
     /// How long the trials that are left take if they take as long as the others did: their order is
@@ -58,6 +67,10 @@ impl<W: Write> Progress for Lines<W> {
         (self.trials, self.ended, self.spent) = (trials, 0, Duration::ZERO);
     }
 
+    fn started_for(&mut self, began: Instant, lasts: Duration) {
+        self.within = Some((began, lasts, 0));
+    }
+
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
         self.current = heading(number, self.trials, cell, index);
     }
@@ -65,6 +78,18 @@ impl<W: Write> Progress for Lines<W> {
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
         self.ended += 1;
         self.spent += wall;
+        if let Some((began, lasts, said)) = self.within {
+            let minutes = began.elapsed().as_secs() / 60;
+            if status.is_failure() {
+                let line = format!("{}: {}", self.current, ending(status, reason, wall));
+                self.line(&line);
+            } else if minutes > said {
+                let (ended, lasts_for) = (self.ended, HumanDuration(lasts));
+                self.line(&format!("{minutes} min of {lasts_for}: {ended} trials"));
+            }
+            self.within = Some((began, lasts, said.max(minutes)));
+            return;
+        }
         let line = format!("{}: {}{}", self.current, ending(status, reason, wall), self.to_go());
         self.line(&line);
     }
@@ -74,6 +99,9 @@ impl<W: Write> Progress for Lines<W> {
 pub(super) fn heading(number: u32, trials: u32, cell: &CellId, index: u32) -> String {
     let width = trials.to_string().len();
     let again = if index == 0 { String::new() } else { format!(" #{}", index + 1) };
+    if trials == 0 {
+        return format!("[{number}] {cell}{again}");
+    }
     format!("[{number:>width$}/{trials}] {cell}{again}")
 }
 

@@ -43,6 +43,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         timeout_ms: Some(60_000),
         cards: Vec::new(),
         budget_ms: None,
+        lasts_ms: None,
+        scales_of: BTreeMap::new(),
         disk_bytes: None,
         seed: 42,
         memory_bytes: 1 << 20,

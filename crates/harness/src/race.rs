@@ -1,0 +1,221 @@
+//! A run that ends when its time is over: every cell once, then again the cells whose order is least certain.
+//!
+//! A trial more goes to where two neighbours in the order of a phase are not told apart, the first two before
+//! all others. Two are told apart where their means, as logarithms over trials, lie further apart than
+//! [`CERTAIN`] standard errors, or where both are known to [`CLOSE`]: then they are alike. Few trials say little
+//! about how far trials of a cell differ, so that a variance of [`PRIOR`] counts as [`PRIOR_TRIALS`] of them
+//! (the mean of an inverse-gamma posterior). That trials go where they are needed leaves an interval over those of
+//! one cell what it is, but for cells that stop early because they happen to agree; the rule stops none before it
+//! has [`FEWEST`] where it is first or second. `docs/method.md` says what was tried.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use embermark_model::CellId;
+use embermark_model::result::{PhaseResult, Trial};
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::HarnessError;
+use crate::cells::PlannedCell;
+use crate::schedule::Turn;
+use crate::session::Run;
+
+/// Standard errors between two means that are told apart.
+const CERTAIN: f64 = 3.0;
+
+/// A standard error below which two are alike.
+const CLOSE: f64 = 0.03;
+
+/// The variance of logarithms of a cell's trials, before any is known: those of 10 %.
+const PRIOR: f64 = 0.01;
+
+/// How many trials that counts as.
+const PRIOR_TRIALS: f64 = 2.0;
+
+/// Trials that the first two of a phase have at least, so that there is an interval of their ratio.
+const FEWEST: u32 = 3;
+
+/// The share of the time that is left to the trials that count.
+const COUNTING_SHARE: f64 = 0.3;
+
+/// What is known of a cell.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    /// Cells that compete with it have the same number.
+    group: usize,
+    /// Trials that it had.
+    trials: u32,
+    /// How long one takes in seconds.
+    cost: f64,
+    /// By phase the time of an operation in each trial in ns.
+    figures: BTreeMap<String, Vec<f64>>,
+    /// Whether it takes part no more: a trial of it did not end well, or it is a reference.
+    out: bool,
+}
+
+/// Mean and its squared standard error of the logarithms of times.
+fn known(times: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
+    let n = logs.len() as f64;
+    if logs.is_empty() {
+        return None;
+    }
+    let mean = logs.iter().sum::<f64>() / n;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    let variance = PRIOR_TRIALS.mul_add(PRIOR, squares) / (PRIOR_TRIALS + n - 1.0);
+    Some((mean, variance / n))
+}
+
+/// The lane that gains most from a trial more, by the time that it takes; `None` where every order is certain.
+fn next(lanes: &[Lane]) -> Option<usize> {
+    let mut wants = vec![0.0; lanes.len()];
+    let groups: std::collections::BTreeSet<usize> = lanes.iter().map(|lane| lane.group).collect();
+    for group in groups {
+        let own = || (0..lanes.len()).filter(|at| lanes[*at].group == group && !lanes[*at].out);
+        let phases: std::collections::BTreeSet<&String> =
+            own().flat_map(|at| lanes[at].figures.keys()).collect();
+        for phase in phases {
+            let of = |at: usize| Some((at, known(lanes[at].figures.get(phase)?)?));
+            let mut order: Vec<(usize, (f64, f64))> = own().filter_map(of).collect();
+            order.sort_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
+            for (rank, pair) in order.windows(2).enumerate() {
+                let [(a, (mean, square)), (b, (other, others))] = *pair else { continue };
+                let error = (square + others).sqrt();
+                let open = other - mean < CERTAIN * error && error > CLOSE;
+                let weight = if rank == 0 { 3.0 } else { 1.0 };
+                for at in [a, b] {
+                    let few = rank == 0 && lanes[at].trials < FEWEST;
+                    wants[at] += if open || few { weight } else { 0.0 };
+                }
+            }
+        }
+    }
+    let gain = |at: usize| wants[at] / (f64::from(lanes[at].trials) * lanes[at].cost.max(0.01));
+    let wanting = (0..lanes.len()).filter(|at| wants[*at] > 0.0);
+    wanting.max_by(|a, b| gain(*a).total_cmp(&gain(*b)))
+}
+
+/// The cells in the order of the first pass: those that compete beside each other, in an order drawn.
+fn first_pass(cells: &[PlannedCell], seed: u64) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let places: Vec<usize> = (0..cells.len()).collect();
+    let mut order = Vec::with_capacity(cells.len());
+    for group in places.chunk_by(|a, b| competes(&cells[*a].id, &cells[*b].id)) {
+        let mut group = group.to_vec();
+        group.shuffle(&mut random);
+        order.extend(group);
+    }
+    order
+}
+
+/// Whether two cells differ in their engine alone.
+fn competes(one: &CellId, other: &CellId) -> bool {
+    CellId { engine: String::new(), ..one.clone() }
+        == CellId { engine: String::new(), ..other.clone() }
+}
+
+/// The mean time of an operation in the counted runs of a phase, in ns.
+fn time_of(phase: &PhaseResult) -> Option<f64> {
+    let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 0);
+    let (ns, ops) = counted.fold((0, 0), |(ns, ops), run| (ns + run.elapsed_ns, ops + run.ops));
+    (ops > 0).then(|| ns as f64 / ops as f64)
+}
+
+impl Run<'_> {
+    /// When a run of a limited time is to be over.
+    pub(crate) fn ends(&self) -> Option<Instant> {
+        self.plan.lasts_ms.map(|ms| self.began + Duration::from_millis(ms))
+    }
+
+    /// Runs every cell once and then those that are not certain, until the time is over or all are; whether
+    /// it was not interrupted.
+    pub(crate) fn race(
+        &mut self,
+        cells: &[PlannedCell],
+        ends: Instant,
+    ) -> Result<bool, HarnessError> {
+        let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
+        let counting = if self.counts(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
+        let ends = ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends);
+        let order = first_pass(cells, self.plan.seed);
+        let mut missed = 0;
+        for cell in order {
+            if self.journal.ended(&cells[cell].id, 0).is_some() {
+                continue;
+            }
+            if Instant::now() >= ends {
+                missed += 1;
+                continue;
+            }
+            if !self.once_more(cell, 0, cells)? {
+                return Ok(false);
+            }
+        }
+        if missed > 0 {
+            self.warn(format!(
+                "the time (--for) was over before every cell had a trial: {missed} of {} had none",
+                cells.len()
+            ))?;
+            return Ok(true);
+        }
+        self.progress.passed(&crate::journal::assemble(&self.journal));
+        loop {
+            let lanes = self.lanes(cells);
+            let Some(cell) = next(&lanes) else {
+                self.progress.note("every order is certain: nothing is left to be measured again");
+                return Ok(true);
+            };
+            if Instant::now() + Duration::from_secs_f64(lanes[cell].cost) > ends {
+                return Ok(true);
+            }
+            if !self.once_more(cell, lanes[cell].trials, cells)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn once_more(
+        &mut self,
+        cell: usize,
+        trial: u32,
+        cells: &[PlannedCell],
+    ) -> Result<bool, HarnessError> {
+        let order = self.journal.trials.len() as u32;
+        self.take_turns(&[Turn { cell, trial, order }], order + 1, cells)
+    }
+
+    fn lanes(&self, cells: &[PlannedCell]) -> Vec<Lane> {
+        let mut lanes: Vec<Lane> = Vec::with_capacity(cells.len());
+        for (at, cell) in cells.iter().enumerate() {
+            let group = match at.checked_sub(1) {
+                Some(before) if competes(&cells[before].id, &cell.id) => lanes[before].group,
+                Some(before) => lanes[before].group + 1,
+                None => 0,
+            };
+            lanes.push(Lane { group, out: cell.reference, ..Lane::default() });
+        }
+        for ended in &self.journal.trials {
+            let Some(at) = cells.iter().position(|cell| cell.id == ended.cell) else { continue };
+            lanes[at].take(&ended.trial);
+        }
+        lanes
+    }
+}
+
+impl Lane {
+    fn take(&mut self, trial: &Trial) {
+        self.trials += 1;
+        self.cost = self.cost.max(Duration::from_nanos(trial.wall_ns).as_secs_f64());
+        self.out |= !trial.status.has_figures();
+        for phase in trial.phases.iter().filter(|phase| phase.status.has_figures()) {
+            if let Some(time) = time_of(phase) {
+                self.figures.entry(phase.phase.clone()).or_default().push(time);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

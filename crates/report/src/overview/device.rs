@@ -1,0 +1,279 @@
+//! What a person asks who builds a device: a line an engine, with commits of single rows in every tier that
+//! was measured, batches, reads, changes and questions each for itself, and what an engine takes of memory and
+//! flash. The figures are those of `advise`: there is one ranking.
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+
+use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Place, Weight};
+use crate::grid::{self, Grid, Text, Tone};
+use crate::summary::{Comparison, Entry};
+use crate::{Options, format, table, text};
+
+/// Criteria of the work, with their headings; before them stand commits of single rows, by tier.
+const WORK: [(&str, &str); 4] =
+    [("load", "batches"), ("point", "reads"), ("update", "changes"), ("analytics", "questions")];
+
+/// Criteria of what is used.
+const USED: [(&str, &str); 2] = [("wear", "written"), ("disk", "on disk")];
+
+/// From this ratio on it is said no more how large it is.
+const FAR: f64 = 1_000.0;
+
+/// What a device builder reads first.
+pub(super) struct Device {
+    /// What to take, in a few sentences.
+    pub take: Vec<String>,
+    /// The table.
+    pub grid: Grid,
+    /// What its marks mean.
+    pub legend: Vec<String>,
+}
+
+/// `None` of a result without commits of single rows, or with nobody to compare.
+pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
+    let tables = advise::tables(&[file], None, &[None]).tables;
+    let table = tables.into_iter().max_by_key(|table| table.rows)?;
+    let has_ingest = |tier: &Durability| {
+        let own = table.engines.iter().filter(|entry| entry.tier == *tier);
+        own.filter(|entry| entry.ratios.contains_key("ingest")).count() > 1
+    };
+    let tiers = [Durability::Power, Durability::Process, Durability::None];
+    let tiers: Vec<Durability> = tiers.into_iter().filter(has_ingest).collect();
+    // Without sync every engine's other work is the same, and shorter.
+    let main = *tiers.iter().find(|tier| **tier != Durability::Power).or_else(|| tiers.first())?;
+    let all: Vec<(Durability, Advice)> = tiers
+        .iter()
+        .filter_map(|tier| Some((*tier, advise::advise(&table, needs(*tier), &[]).ok()?)))
+        .collect();
+    let columns = columns(&table, &tiers, main, &all);
+    let engines = text::unique(table.engines.iter().map(|entry| entry.engine.clone()));
+    let row = |engine: String| {
+        let texts: Vec<Text> = columns.iter().map(|column| column.text(&table, &engine)).collect();
+        let compared = texts.iter().any(|text| text.value != format::NOT_MEASURED);
+        compared.then(|| (heading(comparison, &engine), texts))
+    };
+    let mut rows: Vec<(String, Vec<Text>)> = engines.into_iter().filter_map(row).collect();
+    let by_client = by_client(comparison, main);
+    for (name, texts) in &mut rows {
+        let plain =
+            name.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
+        let at = columns.iter().position(|column| column.criterion == "analytics");
+        if let Some(text) = at.and_then(|at| texts.get_mut(at))
+            && by_client.iter().any(|engine| engine == plain)
+            && text.value != format::NOT_MEASURED
+        {
+            text.marks += grid::CLIENT_SIDE;
+        }
+    }
+    let header = columns.iter().map(|column| column.heading.clone()).collect();
+    let grid = Grid { title: String::new(), header, rows };
+    Some(Device { take: take(&table, &tiers, main), legend: legend(&grid, &tiers, main), grid })
+}
+
+fn needs(tier: Durability) -> Needs {
+    Needs { tier, sql: false, embedded: false, memory_bytes: None, licence: None }
+}
+
+/// A column.
+struct Column<'a> {
+    heading: String,
+    tier: Durability,
+    criterion: &'static str,
+    /// Who is best at it in its tier.
+    advice: &'a Advice,
+}
+
+fn columns<'a>(
+    table: &AdviceTable,
+    tiers: &[Durability],
+    main: Durability,
+    all: &'a [(Durability, Advice)],
+) -> Vec<Column<'a>> {
+    let advice = |tier| all.iter().find(|(own, _)| *own == tier).map(|(_, advice)| advice);
+    let commits = tiers.iter().filter_map(|tier| {
+        let heading = format!("commit/row {tier}");
+        Some(Column { heading, tier: *tier, criterion: "ingest", advice: advice(*tier)? })
+    });
+    let measured = |criterion: &str| {
+        let own = table.engines.iter().filter(|entry| entry.tier == main);
+        own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
+    };
+    let further = WORK.into_iter().chain([("memory", "memory")]).chain(USED);
+    let further = further.filter(|(criterion, _)| measured(criterion));
+    let further = further.filter_map(|(criterion, heading)| {
+        Some(Column { heading: heading.to_owned(), tier: main, criterion, advice: advice(main)? })
+    });
+    commits.chain(further).collect()
+}
+
+impl Column<'_> {
+    /// What stands in it of an engine.
+    fn text(&self, table: &AdviceTable, engine: &str) -> Text {
+        let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
+        let Some(entry) = table.engines.iter().find(own) else {
+            return Text::of(format::NOT_MEASURED);
+        };
+        if let Some(effective) = entry.effective_durability.filter(|tier| *tier < self.tier) {
+            return Text::toned(format!("only {effective}"), Tone::Dim);
+        }
+        let Some(ratio) = entry.ratios.get(self.criterion).copied() else {
+            return Text::toned(format::NOT_MEASURED, Tone::Dim);
+        };
+        let best = self.advice.best_at.iter().find(|best| best.criterion == self.criterion);
+        let certain = entry.intervals.contains_key(self.criterion);
+        let marks = match best {
+            Some(best) if best.engines.len() > 1 && best.engines.iter().any(|e| e == engine) => {
+                grid::NOT_SIGNIFICANT
+            }
+            Some(best) if best.engines[0] == engine && certain => grid::BEST,
+            _ => "",
+        };
+        let value = match (self.criterion, entry.facts.peak_bytes) {
+            ("memory", Some(peak)) => format::bytes(peak),
+            _ if ratio >= FAR => format!(">{}", format::ratio(FAR)),
+            _ => format::ratio(ratio),
+        };
+        let tone = if marks.is_empty() { Tone::Plain } else { Tone::Best };
+        Text { marks: marks.to_owned(), tone, ..Text::of(value) }
+    }
+}
+
+/// The name of an engine with its marks.
+fn heading(comparison: &Comparison<'_>, engine: &str) -> String {
+    let found = comparison.groups.iter().find_map(|group| {
+        let own = group.engines.iter().find(|own| own.name() == engine)?;
+        Some(grid::engine_heading(group, own))
+    });
+    found.unwrap_or_else(|| text::plain(engine))
+}
+
+/// Engines whose questions are answered by code in the client, in a tier.
+fn by_client(comparison: &Comparison<'_>, tier: Durability) -> Vec<String> {
+    let mut engines = Vec::new();
+    for group in comparison.groups.iter().filter(|group| group.durability == tier) {
+        for row in &group.rows {
+            let measured = group.engines.iter().zip(&row.entries);
+            engines.extend(measured.filter_map(|(engine, entry)| match entry {
+                Entry::Measured(measured) if measured.figure.client_side => Some(engine.name()),
+                _ => None,
+            }));
+        }
+    }
+    text::unique(engines)
+}
+
+/// A ranking by criteria that count alike.
+fn ranked(table: &AdviceTable, tier: Durability, criteria: &[&str]) -> Vec<Place> {
+    let weight = |criterion: &&str| Weight { criterion: (*criterion).to_owned(), weight: 1.0 };
+    let weights: Vec<Weight> = criteria.iter().map(weight).collect();
+    advise::advise(table, needs(tier), &weights).map(|advice| advice.ranked).unwrap_or_default()
+}
+
+/// The first of a ranking, how far the next is behind, and whether that is certain.
+fn first(ranked: &[Place]) -> Option<String> {
+    let (first, others) = ranked.split_first()?;
+    let name = text::plain(&first.engine);
+    let Some(next) = others.first() else { return Some(format!("{name}, alone")) };
+    let ahead = format::ratio(next.score / first.score);
+    let next = text::plain(&next.engine);
+    Some(match first.not_certainly_before.is_empty() {
+        true => format!("{name}, {ahead} ahead of {next}"),
+        false => format!("{name}, not certainly ahead of {next} ({ahead})"),
+    })
+}
+
+/// What to take, in sentences.
+fn take(table: &AdviceTable, tiers: &[Durability], main: Durability) -> Vec<String> {
+    let mut says = Vec::new();
+    for tier in tiers {
+        let survives = match tier {
+            Durability::Power => "each row committed and safe from a power cut",
+            Durability::Process => "each row committed and safe from a crash of the program",
+            Durability::None => "each row committed, safe from nothing",
+        };
+        says.extend(
+            first(&ranked(table, *tier, &["ingest"])).map(|who| format!("{survives}: {who}")),
+        );
+    }
+    let measured = |criterion: &&&str| {
+        let own = table.engines.iter().filter(|entry| entry.tier == main);
+        own.filter(|entry| entry.ratios.contains_key(**criterion)).count() > 1
+    };
+    let work = ["ingest", "point", "update", "analytics"];
+    let work: Vec<&str> = work.iter().filter(measured).copied().collect();
+    let all = ranked(table, main, &work);
+    if work.len() > 1
+        && let Some(who) = first(&all)
+    {
+        says.push(format!("commits, reads, changes and questions alike ({main}): {who}"));
+        says.extend(turn(table, main, &all[0]));
+    }
+    says
+}
+
+/// What would turn the choice: the work at which another engine is further ahead than anywhere else.
+fn turn(table: &AdviceTable, tier: Durability, first: &Place) -> Option<String> {
+    let (criterion, ratio) = first.ratios.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let others = ranked(table, tier, &[criterion]);
+    let best = others.first().filter(|best| best.engine != first.engine && *ratio >= 1.5)?;
+    let work = match criterion.as_str() {
+        "ingest" => "commits of single rows",
+        "point" => "reads by key",
+        "update" => "changes",
+        _ => "questions over many rows",
+    };
+    let (best, first) = (text::plain(&best.engine), text::plain(&first.engine));
+    Some(format!("if most of it is {work}: {best}, {} ahead of {first}", format::ratio(*ratio)))
+}
+
+fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
+    let texts = || grid.rows.iter().flat_map(|(_, texts)| texts);
+    let any = |mark: &str| texts().any(|text| text.marks.contains(mark));
+    let own = |mark: &str| grid.rows.iter().any(|(name, _)| name.contains(mark));
+    let mut says = vec![format!(
+        "times the best engine's time; all but commits at durability {main}; memory at its highest"
+    )];
+    if tiers.len() > 1 {
+        says.push(
+            "power: a commit survives a power cut; process: a crash of the program".to_owned(),
+        );
+    }
+    let marks = [
+        (any(grid::BEST), format!("{} the best", grid::BEST)),
+        (
+            any(grid::NOT_SIGNIFICANT),
+            format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
+        ),
+        (
+            any(grid::CLIENT_SIDE),
+            format!("{} answered by code of ours over its rows", grid::CLIENT_SIDE),
+        ),
+        (own(grid::STRONGER), format!("{} durability above the tier", grid::STRONGER)),
+        (
+            own(grid::BROKEN),
+            format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
+        ),
+        (own(grid::REFERENCE), format!("{} for orientation, not ranked", grid::REFERENCE)),
+        (
+            own("hybrid"),
+            "hybrid: embermark's own, which keeps every row twice (docs/hybrid.md)".to_owned(),
+        ),
+    ];
+    says.extend(marks.into_iter().filter(|(occurs, _)| *occurs).map(|(_, text)| text));
+    says
+}
+
+/// What to take, and below it the table.
+pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    if !device.take.is_empty() {
+        let lines = device.take.iter();
+        let lines = lines.flat_map(|says| table::wrapped(says, options.width, "  ", "    "));
+        let lines: Vec<String> = lines.collect();
+        out.push(format!("{}\n{}", table::heading("What to take", options), lines.join("\n")));
+    }
+    out.extend(table::stacked(&device.grid, options));
+    out.push(table::packed(&device.legend, options.width).join("\n"));
+    out
+}
