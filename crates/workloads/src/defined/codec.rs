@@ -203,9 +203,17 @@ impl Codec {
         }
     }
 
-    /// Whether a column has a place of its own in every value, as wide as its type.
-    pub(super) fn is_fixed(&self, column: usize) -> bool {
-        matches!(self.places[column], Place::Fixed { .. })
+    /// Whether a value takes as much room as what stands in a column of a value that was made by
+    /// [`value`](Self::value), so that it can be [`set`](Self::set).
+    pub(super) fn fits(&self, bytes: &[u8], column: usize, value: Value<'_>) -> bool {
+        if !matches!(self.places[column], Place::Text { .. }) {
+            return true;
+        }
+        match (self.column(&[], bytes, column), value) {
+            (Some(Value::Text(old)), Value::Text(new)) => old.len() == new.len(),
+            (Some(Value::Bytes(old)), Value::Bytes(new)) => old.len() == new.len(),
+            _ => false,
+        }
     }
 
     /// Sets a column in a value that was made by [`value`](Self::value), where it lies. Texts and bytes have the

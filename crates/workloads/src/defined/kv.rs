@@ -633,13 +633,20 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// Sets columns of a row that meets the conditions of a phase; whether it is there. Where they all have a
-    /// place of their own in the value, it is changed where it lies.
+    /// Sets columns of a row that meets the conditions of a phase; whether it is there. Where the new values
+    /// are as long as the old ones, they are set where they lie.
     fn set_row(&mut self, phase: usize, table: usize, key: &[u8]) -> Result<bool> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
-        let set = cell.set(phase, 0);
-        if set.iter().all(|column| codec.is_fixed(*column)) {
-            return self.update(phase, 0, table, key);
+        let (set, mut fits) = (cell.set(phase, 0), true);
+        let is_there = self.operations.modify(number, key, &mut |bytes| {
+            let value = |column: &usize| (*column, cell.fresh(phase, 0, *column));
+            fits = set.iter().map(value).all(|(column, value)| codec.fits(bytes, column, value));
+            if fits {
+                set.iter().map(value).for_each(|(column, value)| codec.set(bytes, column, value));
+            }
+        })?;
+        if fits {
+            return Ok(is_there);
         }
         let Some(value) = self.operations.get(number, key)? else { return Ok(false) };
         let columns = 0..cell.tables[table].table.columns.len();

@@ -357,9 +357,10 @@ mod tests {
         );
         assert_eq!(readings.time_ns(-7).unwrap(), -7_000_000_000);
         assert!(readings.time_ns(i64::MAX / 1_000).unwrap_err().is_unsupported());
-        for (key, why) in
-            [(&[0][..], "without a timestamp in its key"), (&[0, 1], "bytes, as raw has")]
-        {
+        for (key, why) in [
+            (&[3][..], "without a timestamp, or one integer alone, in its key"),
+            (&[0, 1], "bytes, as raw has"),
+        ] {
             assert!(Measurement::of(table(key)).err().unwrap().contains(why), "{key:?}");
         }
         let fraction = Measurement::of(without_bytes(&[1, 2])).err().unwrap();
