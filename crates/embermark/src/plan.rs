@@ -207,9 +207,13 @@ impl PlanArgs {
     pub const DEFAULT: &str = include_str!("../files/default.toml");
 
     /// The same with the plan of [`DEFAULT`](Self::DEFAULT) below, where nothing is said of what work is to be
-    /// measured and how often.
+    /// measured and how often. Of workload files their own work is measured.
     pub fn or_default(self) -> Result<Self, Failure> {
+        let is_file = |name: &String| files::is_file(name);
+        let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
         let about_engines = Self {
+            workloads: if files { self.workloads.clone() } else { Vec::new() },
+            lenient: self.lenient.clone().filter(|_| files),
             engines: self.engines.clone(),
             configuration: self.configuration.clone(),
             engine_library: self.engine_library.clone(),
@@ -226,7 +230,11 @@ impl PlanArgs {
         if self != about_engines {
             return Ok(self);
         }
-        self.or(toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?)
+        let mut default: Self = toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?;
+        if files {
+            (default.workloads, default.variant) = (Vec::new(), Vec::new());
+        }
+        self.or(default)
     }
 
     /// These arguments where given, else those of `other`.

@@ -33,7 +33,7 @@ use std::path::Path;
 pub use error::ReportError;
 pub use export::{Format, OfDevice, csv_of, label, parquet, parquet_of, render};
 pub use load::{load, load_durability};
-pub use overview::{Files, overview};
+pub use overview::{Files, overview, provisional};
 pub use table::wrapped;
 
 /// How a report is shown.

@@ -87,6 +87,14 @@ fn not_ok(
     Some(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")))
 }
 
+/// What to take as far as it is known, of a run that goes on; nothing where there are no commits of single
+/// rows to compare.
+pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
+    let comparison = summary::compare(file, options.order);
+    let device = device::of(file, &comparison);
+    device.map_or_else(String::new, |device| device::blocks(&device, options).join("\n\n"))
+}
+
 /// The most important turn of the order between two scales, and how many more there are.
 fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
     let turns = scaling::order_turns(scaling);

@@ -3,14 +3,17 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use embermark_harness::{HarnessError, RESULT, RunOptions, progress, try_out};
+use embermark_harness::progress::{self, Progress};
+use embermark_harness::{HarnessError, RESULT, RunOptions, try_out};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
-use embermark_report::Format;
+use embermark_model::{CellId, Status};
+use embermark_report::{Format, Options};
 
-use super::page;
 use super::report::{Known, ShowArgs};
+use super::{output, page};
 use crate::error::Failure;
 
 /// The page that a run leaves beside its result.
@@ -47,10 +50,11 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
         let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
         tried.iter().for_each(|says| say!("{says}"));
     }
-    let mut progress = progress::on_stderr();
+    let mut progress = Provisional { under: progress::on_stderr() };
+    let progress: &mut dyn Progress = &mut progress;
     let outcome = match how {
-        How::Begin(plan) => embermark_harness::run(plan, options, progress.as_mut()),
-        How::GoOn(plan) => embermark_harness::resume(plan, options, progress.as_mut()),
+        How::Begin(plan) => embermark_harness::run(plan, options, progress),
+        How::GoOn(plan) => embermark_harness::resume(plan, options, progress),
     };
     match outcome {
         Ok(result) => Ok(Measured::Complete(result)),
@@ -58,6 +62,49 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
             Ok(Measured::Interrupted(result.map(|result| *result)))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Progress as it is, and the screen as soon as every cell was measured once.
+struct Provisional {
+    under: Box<dyn Progress>,
+}
+
+impl Progress for Provisional {
+    fn note(&mut self, text: &str) {
+        self.under.note(text);
+    }
+
+    fn started(&mut self, trials: u32) {
+        self.under.started(trials);
+    }
+
+    fn started_for(&mut self, began: Instant, lasts: Duration) {
+        self.under.started_for(began, lasts);
+    }
+
+    fn passed(&mut self, so_far: &ResultFile) {
+        let options = Options { width: output::width(), ..Options::default() };
+        self.under.note("every cell was measured once; until now, by one trial each:");
+        for line in embermark_report::provisional(so_far, &options).lines() {
+            self.under.note(line);
+        }
+    }
+
+    fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
+        self.under.trial(number, cell, index);
+    }
+
+    fn phase(&mut self, name: &str, run: u32, runs: u32) {
+        self.under.phase(name, run, runs);
+    }
+
+    fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
+        self.under.trial_ended(status, reason, wall);
+    }
+
+    fn finished(&mut self) {
+        self.under.finished();
     }
 }
 

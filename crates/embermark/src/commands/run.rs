@@ -1,17 +1,21 @@
 //! `embermark run`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::energy::EnergyOptions;
 use embermark_harness::{RESULT, RunOptions, device, interrupt};
+use embermark_model::CellId;
 use embermark_model::plan::Plan;
 use embermark_report::Files;
 
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
+use super::output;
 use super::repeat::{self, RepeatArgs};
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
@@ -68,6 +72,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     resume: Option<PathBuf>,
 
+    /// Show what would run, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -112,6 +120,10 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     // Beside --resume a plan need not be given; where it is, it must be the run's own.
     let asked = args.resume.is_none() || !urls_alone || args.file.is_some();
     let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
+    if args.dry_run {
+        let plan = plan.ok_or_else(|| Failure::usage("--resume goes on with a plan of its own"))?;
+        return output::print(&shown(&plan, &options)?);
+    }
     if args.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
         return Err(Failure::usage(
             "--card models what the trials record that --no-counting leaves out: leave out one of them",
@@ -149,6 +161,39 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
     args.show.print(&known, &result, format, &out.join(RESULT), &files)?;
     Ok(status)
+}
+
+/// What a plan measures: a line for each table, and how long it takes, as far as that is known.
+fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
+    let catalog = options.catalog.with_files(plan).map_err(Failure::usage)?;
+    let cells = cells::planned(plan, &catalog).map_err(Failure::usage)?;
+    let mut text = String::new();
+    let table = |cell: &PlannedCell| CellId { engine: String::new(), ..cell.id.clone() };
+    for own in cells.chunk_by(|a, b| table(a) == table(b)) {
+        let (CellId { workload, durability, variant, .. }, extent) =
+            (&own[0].id, own[0].id.extent());
+        let (runs, left): (Vec<_>, Vec<_>) = own.iter().partition(|cell| cell.skip.is_none());
+        let engines: Vec<&str> = runs.iter().map(|cell| cell.id.engine.as_str()).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{workload} {extent} {durability} {variant}: {}\n  phases   {}",
+            engines.join(", "),
+            own[0].phases.join(", ")
+        );
+        if !left.is_empty() {
+            let left: Vec<&str> = left.iter().map(|cell| cell.id.engine.as_str()).collect();
+            let _ = writeln!(text, "  left out {}", left.join(", "));
+        }
+    }
+    let runnable = cells.iter().filter(|cell| cell.skip.is_none()).count();
+    let _ = match plan.lasts_ms.map(Duration::from_millis) {
+        Some(lasts) => {
+            writeln!(text, "\n{runnable} cells, in {} s (--for)", lasts.as_secs_f64())
+        }
+        None => writeln!(text, "\n{runnable} cells, {} trials each (--trials)", plan.trials),
+    };
+    Ok(text)
 }
 
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {

@@ -130,6 +130,13 @@ pub fn shipped(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
 }
 
+/// Whether a workload is a file, somebody's own or one that comes with the program.
+pub fn is_file(name: &str) -> bool {
+    let name = name.split_once(':').map_or(name, |(name, _)| name);
+    let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
+    is_toml || BUILT_IN.iter().any(|(id, _)| *id == name)
+}
+
 /// Reads a workload file: its text, and its folder.
 fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
     let unreadable =

@@ -157,3 +157,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn where_nothing_is_asked_for_the_work_of_a_device_is_measured_within_five_minutes() {
+    let args = PlanArgs { engines: words(&["memory"]), ..PlanArgs::default() };
+    let plan = args.or_default().unwrap().plan().unwrap();
+    assert_eq!(plan.lasts_ms, Some(5 * 60 * 1_000));
+    assert_eq!(plan.durabilities, [Durability::Power, Durability::Process]);
+    assert_eq!(plan.workloads, ["sensors", "contacts", "events", "htap"]);
+    assert_eq!(plan.scales_of["sensors"], [Scale::Rows(10_000)]);
+    assert!(!plan.overview && plan.engines == ["memory"]);
+    // What is asked for beside the engines is a plan of its own.
+    for own in [
+        PlanArgs { workloads: words(&["sensors"]), ..PlanArgs::default() },
+        PlanArgs { scale: words(&["10"]), ..PlanArgs::default() },
+        PlanArgs { trials: Some(3), ..PlanArgs::default() },
+    ] {
+        assert_eq!(own.clone().or_default().unwrap(), own);
+    }
+    let longer = PlanArgs { lasts: Some("30m".into()), ..PlanArgs::default() };
+    assert_eq!(longer.or_default().unwrap().plan().unwrap().lasts_ms, Some(30 * 60 * 1_000));
+}
+
+#[test]
+fn all_is_every_workload_and_rows_may_stand_behind_a_name() {
+    let of = |names: &[&str]| PlanArgs { workloads: words(names), ..PlanArgs::default() };
+    assert!(of(&["all"]).plan().unwrap().overview);
+    let plan = of(&["sensors:1k", "contacts", "sensors:10k"]).plan().unwrap();
+    assert_eq!(plan.workloads, ["sensors", "contacts"]);
+    assert_eq!(plan.scales_of["sensors"], [1_000, 10_000].map(Scale::Rows));
+    assert!(!plan.scales_of.contains_key("contacts"));
+    assert!(says(of(&["sensors:many"])).contains("sensors:many"));
+    assert!(says(of(&["sensor:1k"])).contains("did you mean 'sensors'?"));
+}
+
+#[test]
+fn a_time_for_the_whole_run_and_a_number_of_trials_are_not_both_to_be_had() {
+    let both = PlanArgs { lasts: Some("5m".into()), trials: Some(3), ..PlanArgs::default() };
+    assert!(says(both).contains("--trials"));
+    let zero = PlanArgs { lasts: Some("0s".into()), ..PlanArgs::default() };
+    assert!(says(zero).contains("--for"));
+}

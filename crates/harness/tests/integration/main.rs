@@ -9,6 +9,7 @@ mod energy;
 mod journal;
 mod libraries;
 mod probes;
+mod race;
 mod registry;
 mod resumption;
 mod sharing;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         resumption::TESTS,
         sharing::TESTS,
         libraries::TESTS,
+        race::TESTS,
         steps::TESTS,
         registry::TESTS,
         probes::TESTS,

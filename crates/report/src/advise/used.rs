@@ -39,6 +39,7 @@ pub(super) fn lines<'a>(
 ) -> Vec<Line<'a>> {
     let of_group = |group: &&Group<'a>| {
         let parts = match work {
+            Of::Main if matches!(used, Used::Resource(Resource::Disk)) => vec![whole(file, group)],
             Of::Main => vec![main(group)],
             Of::Ingest => ingest(file, group),
         };
@@ -50,6 +51,20 @@ pub(super) fn lines<'a>(
 fn main<'a>(group: &Group<'a>) -> Part<'a> {
     let own = group.rows.iter().filter(|row| row.variant.is_none());
     Part { variant: group.variant, phases: own.filter_map(|row| row.phase).collect() }
+}
+
+/// The work of the first variant whose rows no engine that competes has lost a part of, as its load was
+/// stopped: where there is none, of the main one.
+fn whole<'a>(file: &ResultFile, group: &Group<'a>) -> Part<'a> {
+    let variants = group.sizes.iter().map(|(variant, _)| *variant);
+    let is_whole = |variant: &&str| {
+        let ranked = group.engines.iter().filter(|engine| engine.ranked(group.durability));
+        let cells = ranked.filter_map(|engine| group.cell(file, variant, engine.id));
+        !cells.into_iter().any(is_partly_loaded)
+    };
+    let Some(variant) = variants.into_iter().find(is_whole) else { return main(group) };
+    let own = group.rows.iter().filter(|row| row.variant.unwrap_or(group.variant) == variant);
+    Part { variant, phases: own.filter_map(|row| row.phase).collect() }
 }
 
 fn ingest<'a>(file: &ResultFile, group: &Group<'a>) -> Vec<Part<'a>> {

@@ -2,8 +2,8 @@
 //! was measured, batches, reads, changes and questions each for itself, and what an engine takes of memory and
 //! flash. The figures are those of `advise`: there is one ranking.
 
-use embermark_model::Durability;
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
 
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Place, Weight};
 use crate::grid::{self, Grid, Text, Tone};
@@ -15,10 +15,10 @@ const WORK: [(&str, &str); 4] =
     [("load", "batches"), ("point", "reads"), ("update", "changes"), ("analytics", "questions")];
 
 /// Criteria of what is used.
-const USED: [(&str, &str); 2] = [("wear", "written"), ("disk", "on disk")];
+const USED: [(&str, &str); 2] = [("wear", "written"), ("disk", "disk")];
 
 /// From this ratio on it is said no more how large it is.
-const FAR: f64 = 1_000.0;
+const FAR: f64 = 100.0;
 
 /// What a device builder reads first.
 pub(super) struct Device {
@@ -42,14 +42,22 @@ pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     let tiers: Vec<Durability> = tiers.into_iter().filter(has_ingest).collect();
     // Without sync every engine's other work is the same, and shorter.
     let main = *tiers.iter().find(|tier| **tier != Durability::Power).or_else(|| tiers.first())?;
+    // Not where samples are lost in place of time, as of a machine: what that work comes to has a table of its own.
+    let has_rows =
+        |entry: &EngineAdvice| ["point", "update"].iter().any(|of| entry.ratios.contains_key(of));
+    if !table.engines.iter().any(has_rows) {
+        return None;
+    }
     let all: Vec<(Durability, Advice)> = tiers
         .iter()
         .filter_map(|tier| Some((*tier, advise::advise(&table, needs(*tier), &[]).ok()?)))
         .collect();
     let columns = columns(&table, &tiers, main, &all);
-    let engines = text::unique(table.engines.iter().map(|entry| entry.engine.clone()));
+    let ranked = table.engines.iter().filter(|entry| entry.facts.kind != "reference");
+    let engines = text::unique(ranked.map(|entry| entry.engine.clone()));
     let row = |engine: String| {
-        let texts: Vec<Text> = columns.iter().map(|column| column.text(&table, &engine)).collect();
+        let texts: Vec<Text> =
+            columns.iter().map(|column| column.text(file, &table, &engine)).collect();
         let compared = texts.iter().any(|text| text.value != format::NOT_MEASURED);
         compared.then(|| (heading(comparison, &engine), texts))
     };
@@ -92,8 +100,12 @@ fn columns<'a>(
 ) -> Vec<Column<'a>> {
     let advice = |tier| all.iter().find(|(own, _)| *own == tier).map(|(_, advice)| advice);
     let commits = tiers.iter().filter_map(|tier| {
-        let heading = format!("commit/row {tier}");
-        Some(Column { heading, tier: *tier, criterion: "ingest", advice: advice(*tier)? })
+        Some(Column {
+            heading: tier.to_string(),
+            tier: *tier,
+            criterion: "ingest",
+            advice: advice(*tier)?,
+        })
     });
     let measured = |criterion: &str| {
         let own = table.engines.iter().filter(|entry| entry.tier == main);
@@ -109,16 +121,13 @@ fn columns<'a>(
 
 impl Column<'_> {
     /// What stands in it of an engine.
-    fn text(&self, table: &AdviceTable, engine: &str) -> Text {
+    fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
         let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
         let Some(entry) = table.engines.iter().find(own) else {
             return Text::of(format::NOT_MEASURED);
         };
-        if let Some(effective) = entry.effective_durability.filter(|tier| *tier < self.tier) {
-            return Text::toned(format!("only {effective}"), Tone::Dim);
-        }
         let Some(ratio) = entry.ratios.get(self.criterion).copied() else {
-            return Text::toned(format::NOT_MEASURED, Tone::Dim);
+            return self.without(file, entry);
         };
         let best = self.advice.best_at.iter().find(|best| best.criterion == self.criterion);
         let certain = entry.intervals.contains_key(self.criterion);
@@ -131,11 +140,29 @@ impl Column<'_> {
         };
         let value = match (self.criterion, entry.facts.peak_bytes) {
             ("memory", Some(peak)) => format::bytes(peak),
-            _ if ratio >= FAR => format!(">{}", format::ratio(FAR)),
+            _ if ratio >= FAR => format!(">{FAR:.0}x"),
             _ => format::ratio(ratio),
         };
         let tone = if marks.is_empty() { Tone::Plain } else { Tone::Best };
         Text { marks: marks.to_owned(), tone, ..Text::of(value) }
+    }
+}
+
+impl Column<'_> {
+    /// What stands in it of an engine that has no ratio.
+    fn without(&self, file: &ResultFile, entry: &EngineAdvice) -> Text {
+        let cells = file
+            .cells
+            .iter()
+            .filter(|cell| (&*cell.id.engine, cell.id.durability) == (&*entry.engine, self.tier));
+        let worst = cells.map(|cell| cell.status).reduce(Status::worst);
+        let effective = entry.effective_durability.filter(|tier| *tier < self.tier);
+        match (worst, effective) {
+            (Some(failure), _) if failure.is_failure() => Text::toned(failure.name(), Tone::Bad),
+            _ if entry.facts.by_url => Text::toned("by URL", Tone::Dim),
+            (_, Some(effective)) => Text::toned(format!("only {effective}"), Tone::Dim),
+            _ => Text::toned(format::NOT_MEASURED, Tone::Dim),
+        }
     }
 }
 
@@ -177,9 +204,11 @@ fn first(ranked: &[Place]) -> Option<String> {
     let Some(next) = others.first() else { return Some(format!("{name}, alone")) };
     let ahead = format::ratio(next.score / first.score);
     let next = text::plain(&next.engine);
-    Some(match first.not_certainly_before.is_empty() {
-        true => format!("{name}, {ahead} ahead of {next}"),
-        false => format!("{name}, not certainly ahead of {next} ({ahead})"),
+    let shown = others.first().and_then(|next| first.interval.zip(next.interval)).is_some();
+    Some(match first.not_certainly_before.contains(&others[0].engine) {
+        false => format!("{name}, {ahead} ahead of {next}"),
+        true if shown => format!("{name}, not certainly ahead of {next} ({ahead})"),
+        true => format!("{name}, {ahead} ahead of {next}, by too few trials to be certain"),
     })
 }
 
@@ -231,13 +260,14 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
     let texts = || grid.rows.iter().flat_map(|(_, texts)| texts);
     let any = |mark: &str| texts().any(|text| text.marks.contains(mark));
     let own = |mark: &str| grid.rows.iter().any(|(name, _)| name.contains(mark));
-    let mut says = vec![format!(
-        "times the best engine's time; all but commits at durability {main}; memory at its highest"
-    )];
+    let mut says = vec!["times the best engine's time, or bytes".to_owned()];
+    says.extend(tiers.iter().map(|tier| match tier {
+        Durability::Power => "power: a commit per row that survives a power cut".to_owned(),
+        Durability::Process => "process: one that survives a crash of the program".to_owned(),
+        Durability::None => "none: one that may be lost".to_owned(),
+    }));
     if tiers.len() > 1 {
-        says.push(
-            "power: a commit survives a power cut; process: a crash of the program".to_owned(),
-        );
+        says.push(format!("all else at {main}"));
     }
     let marks = [
         (any(grid::BEST), format!("{} the best", grid::BEST)),
@@ -254,7 +284,6 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
             own(grid::BROKEN),
             format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
         ),
-        (own(grid::REFERENCE), format!("{} for orientation, not ranked", grid::REFERENCE)),
         (
             own("hybrid"),
             "hybrid: embermark's own, which keeps every row twice (docs/hybrid.md)".to_owned(),

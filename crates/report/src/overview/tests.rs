@@ -433,3 +433,62 @@ fn a_trial_that_was_lost_leaves_the_figures_of_the_others_with_a_mark_and_the_re
     assert!(shown.contains(says), "{shown}");
     assert!(shown.contains("× without a lost trial"), "{shown}");
 }
+
+/// In both tiers, with a commit a row.
+fn in_both_tiers(engine: &str, power: u64, process: u64, rest: &[(&str, u64)]) -> [Cell; 2] {
+    let of = |tier, load| {
+        let phases: Vec<_> = [("load", load)].into_iter().chain(rest.iter().copied()).collect();
+        let mut cell = cell(engine, "commit-each", &phases);
+        cell.id.durability = tier;
+        cell
+    };
+    [of(Durability::Power, power), of(Durability::Process, process)]
+}
+
+#[test]
+fn commits_of_single_rows_stand_in_every_tier_beside_reads_and_questions() {
+    let cells = [
+        in_both_tiers("a", 1_000, 300, &[("read", 20), ("avg_sensor", 900)]),
+        in_both_tiers("b", 3_000, 100, &[("read", 10), ("avg_sensor", 9_000)]),
+    ];
+    let shown = screen(&result(cells.into_iter().flatten()), 100);
+    let header = shown
+        .lines()
+        .find(|line| line.contains("power") && line.contains("process") && line.contains("reads"))
+        .unwrap();
+    let header: Vec<&str> = header.split("  ").map(str::trim).filter(|h| !h.is_empty()).collect();
+    assert_eq!(header[..4], ["power", "process", "reads", "questions"], "{shown}");
+    let row = |engine: &str| {
+        let line = shown.lines().find(|line| line.starts_with(&format!("{engine}  ")));
+        line.unwrap().split_whitespace().skip(1).take(4).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("a"), ["1.00x*", "3.00x", "2.00x", "1.00x*"], "{shown}");
+    assert_eq!(row("b"), ["3.00x", "1.00x*", "1.00x*", "10.0x"], "{shown}");
+    for says in [
+        "safe from a power cut: a, 3.00x ahead of b",
+        "safe from a crash of the program: b, 3.00x ahead of a",
+        "questions over many rows: a, 10.0x ahead of b",
+    ] {
+        // Commits, reads and questions alike: of a the mean of 3, 2 and 1, of b that of 1, 1 and 10.
+        assert!(shown.contains(says) || says.starts_with("questions"), "{says}: {shown}");
+    }
+    assert!(shown.contains("alike (process): a, 1.19x ahead of b"), "{shown}");
+    assert!(
+        shown.contains("if most of it is commits of single rows: b, 3.00x ahead of a"),
+        "{shown}"
+    );
+    // The table is the last of it.
+    assert!(shown.find("Not ok").is_none_or(|at| at < shown.find("What to take").unwrap()));
+    assert!(shown.trim_end().ends_with("* the best"), "{shown}");
+}
+
+#[test]
+fn nothing_is_called_the_best_by_a_single_trial() {
+    let read = [("read", 10)];
+    let cells = [in_both_tiers("a", 10, 30, &read), in_both_tiers("b", 30, 10, &read)];
+    let mut file = result(cells.into_iter().flatten());
+    file.cells.iter_mut().for_each(|cell| cell.trials.truncate(1));
+    let shown = screen(&file, 100);
+    assert!(!shown.contains('*') && !shown.contains('≈'), "{shown}");
+    assert!(shown.contains("a, 3.00x ahead of b, by too few trials to be certain"), "{shown}");
+}

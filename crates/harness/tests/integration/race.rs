@@ -1,0 +1,63 @@
+//! Runs of a limited time.
+
+use embermark_harness::progress::Progress;
+use embermark_harness::{HarnessError, Interrupt};
+use embermark_model::plan::Plan;
+use embermark_model::result::ResultFile;
+use embermark_model::{Scale, Status};
+
+use crate::cells::plan;
+use crate::trials::{Out, run};
+
+crate::tests!(
+    a_time_that_is_too_short_leaves_cells_out_and_says_how_many,
+    every_cell_is_measured_once_and_then_those_that_are_not_told_apart,
+    an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell,
+);
+
+fn within(lasts_ms: u64) -> Plan {
+    let scales = [10, 100].map(Scale::Rows).to_vec();
+    Plan { scales, lasts_ms: Some(lasts_ms), ..plan(&["good", "chatty"]) }
+}
+
+fn trials(result: &ResultFile) -> Vec<usize> {
+    result.cells.iter().map(|cell| cell.trials.len()).collect()
+}
+
+fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
+    let result = run(&within(1), &Out::new().options()).unwrap();
+    assert!(result.cells.iter().all(|cell| cell.status == Status::NotRun), "{:?}", trials(&result));
+    let warning = result.manifest.warnings.iter().find(|warning| warning.contains("--for"));
+    assert!(warning.is_some_and(|warning| warning.contains("4 of 4 had none")), "{warning:?}");
+    assert!(result.manifest.finished.is_some());
+}
+
+fn every_cell_is_measured_once_and_then_those_that_are_not_told_apart() {
+    // The two are one engine, which nothing tells apart: trials go on until the time is over, or both are known well.
+    let result = run(&within(8_000), &Out::new().options()).unwrap();
+    assert!(trials(&result).iter().all(|count| *count >= 1), "{:?}", trials(&result));
+    assert!(trials(&result).iter().sum::<usize>() > 4, "{:?}", trials(&result));
+    for cell in &result.cells {
+        let indices: Vec<u32> = cell.trials.iter().map(|trial| trial.index).collect();
+        assert_eq!(indices, (0..indices.len() as u32).collect::<Vec<_>>(), "{}", cell.id);
+    }
+}
+
+fn an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell() {
+    /// Interrupts when every cell had a trial.
+    struct AfterTheFirst(Interrupt);
+    impl Progress for AfterTheFirst {
+        fn passed(&mut self, so_far: &ResultFile) {
+            assert!(so_far.cells.iter().all(|cell| cell.status == Status::Ok));
+            self.0.set();
+        }
+    }
+    let out = Out::new();
+    let options = out.options();
+    let mut progress = AfterTheFirst(options.interrupt.clone());
+    let ended = embermark_harness::run(&within(600_000), &options, &mut progress);
+    let Err(HarnessError::Interrupted { result: Some(result) }) = ended else {
+        panic!("it was interrupted")
+    };
+    assert_eq!(trials(&result), [1; 4]);
+}
