@@ -46,13 +46,13 @@ pub struct PlanArgs {
     /// may stand too: NAME=ENGINE:setting=value,… . The setting library=DIR has another version of the
     /// engine, whose library is there. In a plan file a table configuration.NAME with engine, settings and
     /// library. ENGINE-defaults among the engines has an engine's own defaults
-    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
+    #[arg(hide_short_help = true, long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
     #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,
 
     /// A shared library that is an engine (docs/engine-library.md), to be named among --engines by its id.
     /// Once for each
-    #[arg(long, value_name = "PATH")]
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
     pub engine_library: Vec<PathBuf>,
 
     /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
@@ -62,13 +62,13 @@ pub struct PlanArgs {
 
     /// Go up by powers of ten from --scale, or else from 1k, to so many rows, as long as --budget
     /// allows
-    #[arg(long, value_name = "ROWS")]
+    #[arg(hide_short_help = true, long, value_name = "ROWS")]
     #[serde(rename = "scales-until")]
     pub scales_until: Option<String>,
 
     /// With --scales-until, the time for the timed trials: the next power of ten is begun only when
     /// it is expected to end within it [default: 30m]
-    #[arg(long, value_name = "TIME", requires = "scales_until")]
+    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "scales_until")]
     pub budget: Option<String>,
 
     /// How long the whole run takes, such as 5m: every cell is measured once, and then again where the order
@@ -97,7 +97,7 @@ pub struct PlanArgs {
 
     /// Of a workload file's rows, the share that may not fit their columns and is left out, such as 5%
     /// [default: 1%]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(hide_short_help = true, long, value_name = "SHARE")]
     pub lenient: Option<String>,
 
     /// Runs of each phase in a trial [default: 6]
@@ -106,7 +106,7 @@ pub struct PlanArgs {
 
     /// Warm-up runs among them, from the first on: recorded and not counted [default: 1, or 0 when
     /// there is one run only]
-    #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true, long, value_name = "N")]
     pub warmup_runs: Option<u32>,
 
     /// Fresh processes for each cell [default: 3]
@@ -115,17 +115,17 @@ pub struct PlanArgs {
 
     /// Longest time of one run of a phase, such as 20s or 500ms, or none: a run stops there, and
     /// its time per operation counts [default: 20s, 500ms when every workload runs]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub max_run_time: Option<String>,
 
     /// Measured time of a phase that runs by the clock: a query repeated, the samples of a machine
     /// ingested; of retention the longest time until it is steady [default: the workload's own: 100ms,
     /// machine 30s, retention 10m]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub window: Option<String>,
 
     /// Warm-up of machine before its window [default: the workload's own: 5s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub warm_up: Option<String>,
 
     /// Clients at the same time, 1 to 256: threads of an embedded engine, connections of a server.
@@ -141,15 +141,15 @@ pub struct PlanArgs {
     pub rate: Option<String>,
 
     /// With --rate max, the limit of the 99th percentile of commit latency [default: 100ms]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub p99_limit: Option<String>,
 
     /// Most time for one trial before it is ended, or none [default: 30m]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub timeout: Option<String>,
 
     /// Cache memory given to every engine [default: 64MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(hide_short_help = true, long, value_name = "SIZE")]
     pub memory: Option<String>,
 
     /// Most memory for an engine, its server and the page cache of its files together, such as 256MiB,
@@ -160,7 +160,7 @@ pub struct PlanArgs {
 
     /// Of retention, the size of the file system that each trial has for itself, such as 4GiB. Needs root
     /// [default: 2 KiB a row that is kept, and 4GiB at least]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(hide_short_help = true, long, value_name = "SIZE")]
     pub disk_size: Option<String>,
 
     /// Close the database before each run of a phase that reads, drop its files from memory and open
@@ -171,11 +171,11 @@ pub struct PlanArgs {
     /// Flash cards to model, each a name (sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb) or a file of one's
     /// own (FILE.toml, docs/flash.md): what each would have programmed into its flash for what a cell's
     /// work brings to a disk, recorded in the trials after the timed ones. Needs root and FUSE
-    #[arg(long, value_delimiter = ',', value_name = "CARD,…")]
+    #[arg(hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
     pub card: Vec<String>,
 
     /// Seed of synthetic rows, operation sequences and trial order [default: 42]
-    #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true, long, value_name = "N")]
     pub seed: Option<u64>,
 
     /// A server that already runs, instead of a private one: ENGINE=URL. Its password may stand in

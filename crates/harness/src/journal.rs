@@ -233,6 +233,10 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
     let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
     let warnings = warnings.chain(background_cpu::during(named)).collect();
+    let missed = match (&journal.finished, head.plan.lasts_ms) {
+        (Some(_), Some(_)) => "the time (--for) was over before its turn",
+        _ => "the run was cut off before its turn",
+    };
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         let own = own.map(|ended| ended.trial.clone()).collect();
@@ -241,7 +245,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
             ended.map(|ended| Box::new(ended.trial.clone()))
         };
         let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
-        Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref()) }
+        Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) }
     });
     ResultFile {
         schema: SCHEMA,
@@ -262,7 +266,13 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     }
 }
 
-fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>) -> Cell {
+/// `missed` says why one had no trial that was to have one.
+fn cell(
+    planned: &PlannedCell,
+    trials: Vec<Trial>,
+    not_begun: Option<&NotBegun>,
+    missed: &str,
+) -> Cell {
     let worst = trials.iter().map(|trial| trial.status).max();
     let (status, reason) = match (&planned.skip, worst) {
         (Some(skip), _) => (skip.status, Some(skip.reason.clone())),
@@ -272,7 +282,7 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         }
         (None, None) => match not_begun.filter(|not| planned.id.scale >= not.scale) {
             Some(not) => (Status::Skipped, Some(not.reason.clone())),
-            None => (Status::NotRun, Some("the run was cut off before its turn".to_owned())),
+            None => (Status::NotRun, Some(missed.to_owned())),
         },
     };
     let PlannedCell { id, reference, unpublishable, .. } = planned.clone();

@@ -40,6 +40,14 @@ const FEWEST: u32 = 3;
 /// The share of the time that is left to the trials that count.
 const COUNTING_SHARE: f64 = 0.3;
 
+/// `5 min`, `100 s`.
+pub(crate) fn written(lasts: Duration) -> String {
+    match lasts.as_secs() {
+        seconds if seconds >= 60 && seconds % 60 == 0 => format!("{} min", seconds / 60),
+        _ => format!("{} s", lasts.as_secs_f64()),
+    }
+}
+
 /// What is known of a cell.
 #[derive(Clone, Debug, Default)]
 struct Lane {

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
 use crate::session::{Purpose, Run};
-use crate::{HarnessError, device, floor, journal, manifest, referees, schedule, throttle};
+use crate::{HarnessError, device, floor, journal, manifest, race, referees, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
@@ -212,7 +212,7 @@ impl Run<'_> {
         self.progress.note(&format!(
             "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
             cells.len(),
-            HumanDuration(lasts)
+            race::written(lasts)
         ));
         self.progress.started_for(self.began, lasts);
         let counts = self.counts(cells);

@@ -42,12 +42,18 @@ pub struct RepeatArgs {
     as_published: Vec<String>,
 
     /// Of --as-published only these pieces, by the names that docs/reproduction.md has
-    #[arg(long, value_delimiter = ',', value_name = "PIECE,…", requires = "as_published")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_delimiter = ',',
+        value_name = "PIECE,…",
+        requires = "as_published"
+    )]
     pieces: Vec<String>,
 
     /// The time for --as-published, such as 2h: what is expected not to fit is named and left out
     /// beforehand, the longest first
-    #[arg(long, value_name = "TIME", requires = "as_published")]
+    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "as_published")]
     within: Option<String>,
 }
 

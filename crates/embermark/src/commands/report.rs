@@ -55,7 +55,7 @@ pub struct ReportArgs {
 #[derive(Args, Default)]
 pub struct ShowArgs {
     /// All tables, in place of the one screen: the same as --format table
-    #[arg(long, conflicts_with = "format")]
+    #[arg(hide_short_help = true, long, conflicts_with = "format")]
     tables: bool,
 
     /// table (all tables), json, csv, markdown or parquet (a row a run) [default: one screen; in a
@@ -64,11 +64,11 @@ pub struct ShowArgs {
     format: Option<String>,
 
     /// All tables, latency percentiles too
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     latency: bool,
 
     /// All tables, the 95 % intervals of times and ratios too
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     intervals: bool,
 
     /// All tables, what an operation cost the engine too: system calls, page faults, context
@@ -78,21 +78,21 @@ pub struct ShowArgs {
 
     /// All tables, with these weights of the resources in the score of machine, as
     /// cpu=3,io=2,network=2,memory=1,disk=1,effort=1
-    #[arg(long, value_name = "NAME=N,…")]
+    #[arg(hide_short_help = true, long, value_name = "NAME=N,…")]
     weights: Option<Weights>,
 
     /// All tables, and how many years each modelled flash card (--card) lasts when so many rows are put in
     /// a day, such as 86400, 100k or 8.64M
-    #[arg(long, value_name = "ROWS", value_parser = rate::rows)]
+    #[arg(hide_short_help = true, long, value_name = "ROWS", value_parser = rate::rows)]
     pub rows_per_day: Option<f64>,
 
     /// All tables, with every figure of the workloads' sources and not those alone that something
     /// measured stands beside
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     published: bool,
 
     /// Leave out the figures of engines whose licence forbids publishing them
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     publishable: bool,
 }
 

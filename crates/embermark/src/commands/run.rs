@@ -48,23 +48,23 @@ pub struct RunArgs {
 
     /// Run engines and servers with no more memory and CPU time than a small device has: pi-zero,
     /// pi-zero2, pi3, pi4, pi5. An emulation, and marked as one; needs root or a delegated cgroup v2
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(hide_short_help = true, long, value_name = "DEVICE")]
     device: Option<String>,
 
     /// Leave out the trials after the timed ones that count the bytes and flushes which reach a disk
     /// (as root, on a loop device of their own) and the size of a database loaded once
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     no_counting: bool,
 
     /// An external power meter records: makes a load pattern before the first trial and after the last one,
     /// by which `embermark energy` finds the run in the meter's record, and measures the idle draw. Begin
     /// to record before, and end after
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     metered: bool,
 
     /// How long the idle draw is measured before the first trial, where something measures it
     /// [default: 10s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     idle: Option<String>,
 
     /// Go on with the run in this folder that was cut off, by Ctrl-C, a crash or a power cut: what

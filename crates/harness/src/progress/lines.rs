@@ -8,6 +8,7 @@ use embermark_model::{CellId, Status};
 use indicatif::HumanDuration;
 
 use super::Progress;
+use crate::race::written;
 
 /// With fewer trials ended, how long the others take is not guessed: some take a hundred times as
 /// long as others.
@@ -84,7 +85,7 @@ impl<W: Write> Progress for Lines<W> {
                 let line = format!("{}: {}", self.current, ending(status, reason, wall));
                 self.line(&line);
             } else if minutes > said {
-                let (ended, lasts_for) = (self.ended, HumanDuration(lasts));
+                let (ended, lasts_for) = (self.ended, written(lasts));
                 self.line(&format!("{minutes} min of {lasts_for}: {ended} trials"));
             }
             self.within = Some((began, lasts, said.max(minutes)));

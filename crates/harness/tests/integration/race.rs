@@ -26,7 +26,14 @@ fn trials(result: &ResultFile) -> Vec<usize> {
 
 fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
     let result = run(&within(1), &Out::new().options()).unwrap();
-    assert!(result.cells.iter().all(|cell| cell.status == Status::NotRun), "{:?}", trials(&result));
+    for cell in &result.cells {
+        assert_eq!(cell.status, Status::NotRun);
+        assert!(
+            cell.reason.as_deref().is_some_and(|why| why.contains("--for")),
+            "{:?}",
+            cell.reason
+        );
+    }
     let warning = result.manifest.warnings.iter().find(|warning| warning.contains("--for"));
     assert!(warning.is_some_and(|warning| warning.contains("4 of 4 had none")), "{warning:?}");
     assert!(result.manifest.finished.is_some());
