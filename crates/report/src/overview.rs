@@ -1,7 +1,7 @@
 //! The one screen at the end of a run: how engines compare in each workload, what each is best and
 //! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
 
-mod device;
+pub(crate) mod device;
 mod legend;
 pub(crate) mod means;
 mod naming;

@@ -102,6 +102,8 @@ pub struct Info {
     pub timed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
+    /// Whether its clients may be on several machines: it can be [joined](Prepared::join).
+    pub joins: bool,
     /// The phases made of operations on one row each, by variant, the usual variant first: several
     /// clients may share them, and they may start at a target rate. Then no other phase runs.
     pub points: &'static [(&'static str, &'static [&'static str])],

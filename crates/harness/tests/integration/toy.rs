@@ -363,6 +363,7 @@ impl Workload for Squares {
             cold: false,
             searches: &[],
             apart: &[],
+            joins: false,
             points: &[],
         }
     }

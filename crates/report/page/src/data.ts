@@ -28,6 +28,7 @@ export interface Page {
   published: Table[];
   /** What modelled flash cards would have programmed; absent where none was asked for. */
   flash?: Table[];
+  answer: Table[];
   costs: Table[];
   advice: Advisable[];
   /** What was tried of durability; absent where no tier of what is shown promises anything. */

@@ -1,5 +1,6 @@
 /** The report page: draws what `data.ts` describes. */
 
+import { answer } from "./answer";
 import { charts } from "./charts";
 import { choose } from "./choose";
 import { costs } from "./costs";
@@ -79,6 +80,11 @@ function measured(page: Page): void {
   byId("warned").hidden = warnings.length === 0;
   const warned = byId("warned").querySelector("a");
   if (warned) warned.textContent = warnings.length === 1 ? `Warning: ${warnings[0]}` : `${warnings.length} warnings: ${warnings[0]}; …`;
+
+  if (page.answer.length > 0) {
+    answer(byId("answer-body"), page);
+    show("answer");
+  }
 
   const dialog = byId("details") as HTMLDialogElement;
   // On a phone the panel would be all there is to see.

@@ -57,6 +57,8 @@ pub struct Page<'a> {
     /// What modelled flash cards would have programmed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<TableData>,
+    /// What to take, and a line for each engine, of results in which rows were committed one by one.
+    pub answer: Vec<TableData>,
     /// What it costs to keep up with a machine.
     pub costs: Vec<TableData>,
     /// What was tried of durability; absent where no tier of what is shown promises anything.

@@ -7,6 +7,7 @@ use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
 use crate::export::label;
 use crate::notes::{self, Note, Section, note};
+use crate::overview::device;
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
@@ -33,6 +34,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         scaling: Vec::new(),
         published: Vec::new(),
         flash: Vec::new(),
+        answer: Vec::new(),
         costs: Vec::new(),
         durability: None,
         fleet: None,
@@ -52,6 +54,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let table = |table| TableData { result: page.results.len(), table };
         let published = published::beside(source.result, &comparison, Beside::Measured);
         page.published.extend(published.into_iter().map(table));
+        page.answer.extend(device::annotated(source.result, &comparison).map(table));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         let ageing = ageing::grids(source.result);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));

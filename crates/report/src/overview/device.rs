@@ -6,7 +6,8 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Place, Weight};
-use crate::grid::{self, Grid, Text, Tone};
+use crate::grid::{self, Annotated, Grid, Text, Tone};
+use crate::notes::{Note, note};
 use crate::summary::{Comparison, Entry};
 use crate::{Options, format, table, text};
 
@@ -22,8 +23,8 @@ const FAR: f64 = 100.0;
 
 /// What a device builder reads first.
 pub(super) struct Device {
-    /// What to take, in a few sentences.
-    pub take: Vec<String>,
+    /// What to take, a line for each kind of work.
+    pub take: Vec<Note>,
     /// The table.
     pub grid: Grid,
     /// What its marks mean.
@@ -212,19 +213,13 @@ fn first(ranked: &[Place]) -> Option<String> {
     })
 }
 
-/// What to take, in sentences.
-fn take(table: &AdviceTable, tiers: &[Durability], main: Durability) -> Vec<String> {
-    let mut says = Vec::new();
-    for tier in tiers {
-        let survives = match tier {
-            Durability::Power => "each row committed and safe from a power cut",
-            Durability::Process => "each row committed and safe from a crash of the program",
-            Durability::None => "each row committed, safe from nothing",
-        };
-        says.extend(
-            first(&ranked(table, *tier, &["ingest"])).map(|who| format!("{survives}: {who}")),
-        );
-    }
+/// What to take, a line for each kind of work.
+fn take(table: &AdviceTable, tiers: &[Durability], main: Durability) -> Vec<Note> {
+    let commits = |tier: &Durability| {
+        let who = first(&ranked(table, *tier, &["ingest"]))?;
+        Some(note(format!("commits ({tier})"), who))
+    };
+    let mut says: Vec<Note> = tiers.iter().filter_map(commits).collect();
     let measured = |criterion: &&&str| {
         let own = table.engines.iter().filter(|entry| entry.tier == main);
         own.filter(|entry| entry.ratios.contains_key(**criterion)).count() > 1
@@ -235,25 +230,26 @@ fn take(table: &AdviceTable, tiers: &[Durability], main: Durability) -> Vec<Stri
     if work.len() > 1
         && let Some(who) = first(&all)
     {
-        says.push(format!("commits, reads, changes and questions alike ({main}): {who}"));
+        says.push(note(format!("all work ({main})"), who));
         says.extend(turn(table, main, &all[0]));
     }
     says
 }
 
 /// What would turn the choice: the work at which another engine is further ahead than anywhere else.
-fn turn(table: &AdviceTable, tier: Durability, first: &Place) -> Option<String> {
+fn turn(table: &AdviceTable, tier: Durability, first: &Place) -> Option<Note> {
     let (criterion, ratio) = first.ratios.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let others = ranked(table, tier, &[criterion]);
     let best = others.first().filter(|best| best.engine != first.engine && *ratio >= 1.5)?;
     let work = match criterion.as_str() {
-        "ingest" => "commits of single rows",
-        "point" => "reads by key",
+        "ingest" => "commits",
+        "point" => "reads",
         "update" => "changes",
-        _ => "questions over many rows",
+        _ => "questions",
     };
     let (best, first) = (text::plain(&best.engine), text::plain(&first.engine));
-    Some(format!("if most of it is {work}: {best}, {} ahead of {first}", format::ratio(*ratio)))
+    let says = format!("{best}, {} ahead of {first}", format::ratio(*ratio));
+    Some(note(format!("mostly {work}"), says))
 }
 
 fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
@@ -269,6 +265,7 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
     if tiers.len() > 1 {
         says.push(format!("all else at {main}"));
     }
+    says.push("all work: commits, reads, changes and questions alike".to_owned());
     let marks = [
         (any(grid::BEST), format!("{} the best", grid::BEST)),
         (
@@ -293,13 +290,18 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
     says
 }
 
+/// The same as a table with notes: first what to take, then what its marks mean.
+pub(crate) fn annotated(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Annotated> {
+    let Device { take, grid, legend } = of(file, comparison)?;
+    let legend = legend.into_iter().map(|says| note("", says));
+    Some(Annotated { grid, notes: take.into_iter().chain(legend).collect() })
+}
+
 /// What to take, and below it the table.
 pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if !device.take.is_empty() {
-        let lines = device.take.iter();
-        let lines = lines.flat_map(|says| table::wrapped(says, options.width, "  ", "    "));
-        let lines: Vec<String> = lines.collect();
+        let lines = table::notes_text(&device.take, options);
         out.push(format!("{}\n{}", table::heading("What to take", options), lines.join("\n")));
     }
     out.extend(table::stacked(&device.grid, options));

@@ -94,9 +94,7 @@ impl Defined {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
-        let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
-        let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
-        let first = variants[0].name;
+        let points = points(definition);
         let info = Info {
             id: &definition.name,
             about: &definition.about,
@@ -113,7 +111,8 @@ impl Defined {
             apart: &[],
             timed: Vec::leak(timed.collect()),
             clients: clients(definition),
-            points: if points.is_empty() { &[] } else { Vec::leak(vec![(first, points)]) },
+            joins: false,
+            points: Vec::leak(points),
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
@@ -201,6 +200,26 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
         VariantInfo { name: &variant.name, about: &variant.about, changes: Vec::leak(changes) }
     };
     definition.variants.iter().map(of).collect()
+}
+
+/// The phases of each variant that clients can share: of single rows, each a commit.
+fn points(definition: &'static Definition) -> Vec<(&'static str, &'static [&'static str])> {
+    let plain = definition.variants.is_empty();
+    let own = definition.variants.iter().map(|own| (own.name.as_str(), &own.definition));
+    let all: Vec<_> = match plain {
+        true => vec![(AS_WRITTEN, definition)],
+        false => own.collect(),
+    };
+    let of = |(variant, of): (&'static str, &'static Definition)| {
+        let alone = of.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
+        let each = alone.filter(|phase| match phase.work {
+            Work::Insert { commit, .. } => plain || commit == Commit::Each,
+            _ => true,
+        });
+        let names: Vec<&str> = each.map(|phase| &*phase.name).collect();
+        (!names.is_empty()).then(|| (variant, &*Vec::leak(names)))
+    };
+    all.into_iter().filter_map(of).collect()
 }
 
 /// The phases that another commit changes.

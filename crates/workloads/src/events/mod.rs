@@ -61,6 +61,7 @@ impl Workload for Events {
             cold: true,
             searches: &[],
             apart: APART,
+            joins: false,
             points: &[],
         }
     }

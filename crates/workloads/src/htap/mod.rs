@@ -49,6 +49,7 @@ impl Workload for Htap {
             cold: false,
             searches: &[],
             apart: &[],
+            joins: false,
             points: &[],
         }
     }

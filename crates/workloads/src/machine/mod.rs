@@ -110,6 +110,7 @@ impl Workload for Machine {
             cold: false,
             searches: &[SUSTAINED],
             apart: &[],
+            joins: false,
             points: &[],
         }
     }

@@ -75,6 +75,7 @@ impl Workload for Retention {
             cold: false,
             searches: &[],
             apart: &[],
+            joins: false,
             points: &[],
         }
     }

@@ -69,6 +69,7 @@ impl Workload for Sensors {
             searches: &[],
             apart: &[],
             // In transactions of many rows, as `single` changes them, there is one client.
+            joins: true,
             points: &[
                 ("commit-each", &["load", "read", "update", "delete"]),
                 ("single", &["read"]),

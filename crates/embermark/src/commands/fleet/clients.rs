@@ -72,7 +72,7 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let shares = |name: &String| {
         WORKLOADS.iter().any(|workload| {
             let info = workload.info();
-            info.id == name && !info.points.is_empty()
+            info.id == name && info.joins
         })
     };
     if args.workloads.is_empty() {
