@@ -180,6 +180,28 @@ pub enum Work {
     Mix(Mix),
 }
 
+impl Work {
+    /// The table that it is about: of every one but `sql` and a mix.
+    pub const fn table(&self) -> Option<usize> {
+        match self {
+            Self::Insert { table, .. }
+            | Self::Get { table, .. }
+            | Self::Open { table, .. }
+            | Self::Latest { table, .. }
+            | Self::Find { table, .. }
+            | Self::Gaps { table, .. }
+            | Self::Update { table, .. }
+            | Self::UpdateWhere { table, .. }
+            | Self::Upsert { table, .. }
+            | Self::ReadModifyWrite { table, .. }
+            | Self::Delete { table, .. } => Some(*table),
+            Self::Range(range) => Some(range.table),
+            Self::Group(group) => Some(group.table),
+            Self::Sql(_) | Self::Mix(_) => None,
+        }
+    }
+}
+
 /// Several phases at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {

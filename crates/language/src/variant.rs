@@ -94,25 +94,14 @@ fn put_over<'a>(over: &DeValue<'a>, under: &mut DeValue<'a>) {
 }
 
 impl Work {
-    /// The tables that it is about, of a mix those of its parts; of a question in SQL every one.
+    /// The tables that it is about: of a mix those of its parts, of a question in SQL every one.
     fn tables(&self, of: &Definition) -> Vec<usize> {
         match self {
-            Self::Insert { table, .. }
-            | Self::Get { table, .. }
-            | Self::Open { table, .. }
-            | Self::Latest { table, .. }
-            | Self::Find { table, .. }
-            | Self::Gaps { table, .. }
-            | Self::Update { table, .. }
-            | Self::UpdateWhere { table, .. }
-            | Self::Upsert { table, .. }
-            | Self::ReadModifyWrite { table, .. }
-            | Self::Delete { table, .. } => vec![*table],
-            Self::Range(range) => vec![range.table],
-            Self::Group(group) => vec![group.table],
-            Self::Sql(_) => (0..of.tables.len()).collect(),
             Self::Mix(mix) => {
                 mix.parts.iter().flat_map(|part| of.phases[part.phase].work.tables(of)).collect()
+            }
+            work => {
+                work.table().map_or_else(|| (0..of.tables.len()).collect(), |table| vec![table])
             }
         }
     }

@@ -14,7 +14,7 @@ use embermark_model::result::{Execution, SteadyState};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one, table_of};
+use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
 use super::crew::{Crew, Done, Duty};
 use super::mix;
 use super::oracle::Oracle;
@@ -150,13 +150,13 @@ impl Bench for FileBench {
             }
         }
         let work = self.cell().work(phase);
-        if let (Work::Insert { .. }, Some(table)) = (work, table_of(work)) {
+        if let (Work::Insert { .. }, Some(table)) = (work, work.table()) {
             self.cell().tables[table].begin(0);
             self.database.clear(table)?;
             self.holds[table] = Holds::Else;
         } else {
             // All runs of a phase that changes rows are to find the same.
-            if let (true, Some(table)) = (changes_rows(work), table_of(work))
+            if let (true, Some(table)) = (changes_rows(work), work.table())
                 && self.holds[table] == Holds::Inserted
             {
                 self.holds[table] = Holds::Else;

@@ -247,7 +247,7 @@ impl Cell {
 
     /// The table of a phase that has one.
     pub(super) fn rows_of(&self, phase: usize) -> &Rows {
-        &self.tables[table_of(self.work(phase)).unwrap_or_default()]
+        &self.tables[self.work(phase).table().unwrap_or_default()]
     }
 
     /// The row that operation `i` of a phase concerns.
@@ -443,26 +443,6 @@ pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
         _ => Vec::new(),
     };
     definition.phases.iter().map(|phase| of(&phase.work)).collect()
-}
-
-/// The table of a phase that has one: every one but `sql` and a mix.
-pub(super) const fn table_of(work: &Work) -> Option<usize> {
-    match work {
-        Work::Insert { table, .. }
-        | Work::Get { table, .. }
-        | Work::Open { table, .. }
-        | Work::Latest { table, .. }
-        | Work::Find { table, .. }
-        | Work::Gaps { table, .. }
-        | Work::Update { table, .. }
-        | Work::UpdateWhere { table, .. }
-        | Work::Upsert { table, .. }
-        | Work::ReadModifyWrite { table, .. }
-        | Work::Delete { table, .. } => Some(*table),
-        Work::Range(range) => Some(range.table),
-        Work::Group(group) => Some(group.table),
-        Work::Sql(_) | Work::Mix(_) => None,
-    }
 }
 
 /// Where a phase's operations are whole questions, done again and again for a time.

@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
-use super::cell::{Cell, Rows, is_question, table_of};
+use super::cell::{Cell, Rows, is_question};
 use super::port::{Database, SessionWork, VisitRow};
 use super::row;
 use super::rows::Source;
@@ -223,7 +223,7 @@ impl Database for DocumentTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         let unsupported = |what: &str| Err(EngineError::unsupported("a document store", what));
         let work = self.cell.work(phase);
-        let Some(table) = table_of(work) else { return unsupported("SQL of the file's own") };
+        let Some(table) = work.table() else { return unsupported("SQL of the file's own") };
         if let Some(why) = &self.refused[table] {
             return unsupported(why);
         }

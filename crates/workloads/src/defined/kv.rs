@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::access::{Access, By, Filter, filters};
 use super::aggregate::Groups;
 use super::arena::{Arena, Strings};
-use super::cell::{Cell, Rows, table_of};
+use super::cell::{Cell, Rows};
 use super::codec::Codec;
 use super::codec::field::Test;
 use super::gaps::Gaps;
@@ -106,7 +106,7 @@ impl Database for KvTables {
 
     fn execution(&self, phase: usize) -> Result<Execution> {
         let work = self.cell.work(phase);
-        let table = match (table_of(work), work, &self.asks) {
+        let table = match (work.table(), work, &self.asks) {
             (Some(table), ..) => table,
             (None, Work::Sql(sql), Some(_)) => {
                 return self.cell.text_of(sql).map(|_| Execution::Native);
@@ -162,7 +162,7 @@ impl Database for KvTables {
 
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
         let work = self.cell.work(phase);
-        let Some(table) = table_of(work) else { return };
+        let Some(table) = work.table() else { return };
         let codec = &self.codecs[table];
         let (mut key, mut value) = (Vec::new(), Vec::new());
         if let Work::Insert { .. } | Work::Upsert { .. } = work {
@@ -186,7 +186,7 @@ impl Database for KvTables {
         if self.by_values(phase) || matches!(self.cell.work(phase), Work::Find { .. }) {
             return None;
         }
-        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let table = self.cell.work(phase).table().unwrap_or_default();
         let (codec, of) = (&self.codecs[table], &self.cell.tables[table].table.key);
         let (mut key, mut value) = (Vec::new(), Vec::new());
         codec.key(of.iter().map(|column| row[*column]), &mut key);
@@ -360,7 +360,7 @@ impl<'a> KvSession<'a> {
     fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
         let cell = self.cell;
         let work = cell.work(phase);
-        let table = table_of(work).unwrap_or_default();
+        let table = work.table().unwrap_or_default();
         let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.room));
         let done = match work {
             Work::Insert { .. } | Work::Upsert { .. } => {
@@ -716,7 +716,7 @@ fn foreign() -> EngineError {
 
 impl Session for KvSession<'_> {
     fn look(&mut self, phase: usize) -> Result<usize> {
-        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let table = self.cell.work(phase).table().unwrap_or_default();
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();
         self.filtered(phase, 0, table, |_, key, _| {
@@ -729,7 +729,7 @@ impl Session for KvSession<'_> {
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
         let work = self.cell.work(phase);
-        let table = table_of(work).unwrap_or_default();
+        let table = work.table().unwrap_or_default();
         let key = std::mem::take(&mut self.buffers.found[n]);
         let changed = match work {
             Work::Delete { .. } => self.operations.delete(self.tables[table], &key),

@@ -7,7 +7,7 @@ use embermark_language::{KeysOf, Removed, Work};
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
-use super::cell::{Cell, changes_rows, table_of};
+use super::cell::{Cell, changes_rows};
 use super::crew::Done;
 use super::draws::Drawn;
 use super::oracle::{Touched, values};
@@ -25,7 +25,7 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
     let mut left: BTreeMap<usize, Left> = BTreeMap::new();
     for (phase, operations) in operations(clients) {
         let work = cell.work(phase);
-        let Some(table) = table_of(work) else { continue };
+        let Some(table) = work.table() else { continue };
         let rows = &cell.tables[table];
         if !changes_rows(work) {
             continue;

@@ -47,7 +47,7 @@ use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
-use cell::{Cell, Rows, changes_at_once, is_point, one_by_one, table_of};
+use cell::{Cell, Rows, changes_at_once, is_point, one_by_one};
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
@@ -251,7 +251,7 @@ impl Defined {
         let phases = definition.phases.iter().enumerate();
         let drawn = phases.map(|(phase, def)| {
             let mut draw = Draw::new(seed, 100 + phase as u64);
-            let rows = &tables[table_of(&def.work).unwrap_or_default()];
+            let rows = &tables[def.work.table().unwrap_or_default()];
             match &def.work {
                 Work::Get { keys, .. }
                 | Work::Open { keys, .. }

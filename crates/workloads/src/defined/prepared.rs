@@ -10,9 +10,7 @@ use embermark_language::{Commit, Removed, Work};
 
 use super::arena::Arena;
 use super::bench::FileBench;
-use super::cell::{
-    Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one, table_of,
-};
+use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
 use super::{draws, family};
 use crate::{Bench, Prepared, Strategy};
@@ -90,7 +88,7 @@ impl PreparedCell {
         let bytes = |phase: usize, in_mix: bool| {
             let work = self.cell.work(phase);
             let operations = self.operations(phase, in_mix).len();
-            match table_of(work) {
+            match work.table() {
                 Some(table) if matches!(work, Work::Insert { .. } | Work::Upsert { .. }) => {
                     operations * self.cell.tables[table].bytes()
                 }

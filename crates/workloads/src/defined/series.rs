@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
-use super::cell::{Cell, table_of};
+use super::cell::Cell;
 use super::port::{Database, SessionWork, VisitRow};
 use super::row::{self, Values};
 use super::rows::Source;
@@ -89,7 +89,7 @@ impl Database for SeriesTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
         let work = self.cell.work(phase);
-        let Some(table) = table_of(work) else { return unsupported("SQL of the file's own") };
+        let Some(table) = work.table() else { return unsupported("SQL of the file's own") };
         let Measured { measurement, .. } = match &self.tables[table] {
             Ok(measured) => measured,
             Err(why) => return unsupported(why),

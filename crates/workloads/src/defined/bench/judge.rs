@@ -7,7 +7,7 @@ use embermark_model::answer::Difference;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
-use super::super::cell::{Cell, changes_rows, table_of};
+use super::super::cell::{Cell, changes_rows};
 use super::super::mixed::{self, Left};
 use super::super::oracle::{Content, Touched};
 use super::super::port::{Database, fingerprint};
@@ -48,7 +48,7 @@ impl FileBench {
         let print = |row: &[Value<'_>]| print(cell, database, phase, row);
         self.oracle.check(phase, ops, &self.found, tells, &print)?;
         let looks = changes_rows(work) || matches!(work, Work::Open { reads: false, .. });
-        let Some(table) = table_of(work).filter(|_| looks) else { return Ok(()) };
+        let Some(table) = work.table().filter(|_| looks) else { return Ok(()) };
         let touched = self.oracle.touched(phase, ops);
         // A bulk load that was capped may have put any of the rows in.
         let any = measured.capped

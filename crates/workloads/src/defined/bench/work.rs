@@ -8,9 +8,7 @@ use embermark_contract::{EngineError, Scope};
 use embermark_language::Work;
 use embermark_meter::Meter;
 
-use super::super::cell::{
-    changes_at_once, changes_rows, is_point, is_question, one_by_one, table_of,
-};
+use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::crew::Duty;
 use super::super::mix;
 use super::super::port::Shared;
@@ -187,7 +185,7 @@ impl FileBench {
     pub(super) fn will_change(&mut self, work: &Work) {
         if changes_rows(work) {
             self.maintained = false;
-            if let Some(table) = table_of(work) {
+            if let Some(table) = work.table() {
                 self.holds[table] = Holds::Else;
             }
         }

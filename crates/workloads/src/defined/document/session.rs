@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::super::access::{self, filters};
 use super::super::aggregate::Groups;
 use super::super::arena::Arena;
-use super::super::cell::{Cell, table_of};
+use super::super::cell::Cell;
 use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
@@ -304,7 +304,7 @@ impl DocumentSession<'_> {
     fn delete(&mut self, phase: usize, i: usize, removed: &Removed) -> Result<u64> {
         let cell = self.cell;
         let rows = cell.rows_of(phase);
-        let table = table_of(cell.work(phase)).unwrap_or_default();
+        let table = cell.work(phase).table().unwrap_or_default();
         let collection = self.collections[table];
         match removed {
             Removed::Keys { .. } => {
@@ -350,7 +350,7 @@ fn stored_key(key: &OwnedKey) -> Key<'_> {
 
 impl Session for DocumentSession<'_> {
     fn look(&mut self, phase: usize) -> Result<usize> {
-        let table = table_of(self.cell.work(phase)).unwrap_or_default();
+        let table = self.cell.work(phase).table().unwrap_or_default();
         let mut keys = std::mem::take(self.looked);
         keys.clear();
         let key = &self.cell.tables[table].table.key;
@@ -363,7 +363,7 @@ impl Session for DocumentSession<'_> {
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
         let work = self.cell.work(phase);
-        let collection = self.collections[table_of(work).unwrap_or_default()];
+        let collection = self.collections[work.table().unwrap_or_default()];
         let (set, key) = (set(self.cell, phase, 0), stored_key(&self.looked[n]));
         let filter = Filter::Key(&key);
         found.changed += match work {
@@ -376,7 +376,7 @@ impl Session for DocumentSession<'_> {
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let cell = self.cell;
         let work = cell.work(phase);
-        let table = table_of(work).unwrap_or_default();
+        let table = work.table().unwrap_or_default();
         match work {
             Work::Insert { .. } => {
                 let (rows, def) = (&cell.tables[table], self.defs[table]);

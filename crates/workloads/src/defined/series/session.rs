@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::super::access::{Filters, filters};
 use super::super::aggregate::{self, in_order};
 use super::super::arena::Arena;
-use super::super::cell::{Cell, table_of};
+use super::super::cell::Cell;
 use super::super::gaps::Gaps;
 use super::super::newest::Newest;
 use super::super::port::{Found, Session, fingerprint};
@@ -169,7 +169,7 @@ impl<'a> SeriesSession<'a> {
 impl Session for SeriesSession<'_> {
     fn look(&mut self, phase: usize) -> Result<usize> {
         let (cell, tables) = (self.cell, self.tables);
-        let Ok(of) = &tables[table_of(cell.work(phase)).unwrap_or_default()] else { return Ok(0) };
+        let Ok(of) = &tables[cell.work(phase).table().unwrap_or_default()] else { return Ok(0) };
         let (mut keys, filters) = (std::mem::take(self.looked), filters(cell, phase, 0));
         keys.clear();
         let key = &of.measurement.table.key;
@@ -183,7 +183,7 @@ impl Session for SeriesSession<'_> {
     fn change(&mut self, phase: usize, n: usize, _: &mut Found) -> Result<()> {
         let (cell, tables, key) = (self.cell, self.tables, &self.looked[n]);
         let work = cell.work(phase);
-        let Ok(of) = &tables[table_of(work).unwrap_or_default()] else { return Ok(()) };
+        let Ok(of) = &tables[work.table().unwrap_or_default()] else { return Ok(()) };
         let measurement = &of.measurement;
         let key: Values<'_> = key.iter().map(OwnedValue::as_value).collect();
         if let Work::Delete { .. } = work {
@@ -200,7 +200,7 @@ impl Session for SeriesSession<'_> {
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
         let (cell, tables) = (self.cell, self.tables);
         let work = cell.work(phase);
-        let table = table_of(work).unwrap_or_default();
+        let table = work.table().unwrap_or_default();
         // What is no measurement is refused before.
         let Ok(of) = &tables[table] else { return Ok(()) };
         match work {

@@ -4,7 +4,7 @@ use embermark_contract::sql::{Dialect, SqlStore, Statement};
 use embermark_contract::{EngineError, Result};
 use embermark_language::Work;
 
-use super::super::cell::{Cell, Rows, table_of};
+use super::super::cell::{Cell, Rows};
 use super::super::statements::Texts;
 
 /// By phase, of those that were prepared.
@@ -49,7 +49,7 @@ impl Statements {
     /// Forgets those of a table that was made anew.
     pub(super) fn forget_of(&mut self, cell: &Cell, table: usize) {
         for (phase, statements) in cell.definition.phases.iter().zip(&mut self.0) {
-            if table_of(&phase.work).is_none_or(|of| of == table) {
+            if phase.work.table().is_none_or(|of| of == table) {
                 statements.clear();
             }
         }
@@ -69,7 +69,7 @@ pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows) -> Texts<'a> {
 /// The statements of a phase that the file has no SQL of its own for.
 fn generated(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<String>> {
     let work = cell.work(phase);
-    let Some(table) = table_of(work) else {
+    let Some(table) = work.table() else {
         return Err(EngineError::unsupported("SQL", "this phase"));
     };
     let rows = &cell.tables[table];
