@@ -4,8 +4,8 @@
 use std::ptr;
 
 use super::NAME;
-use super::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
-use super::connection::{Connection, terminated, text};
+use embermark_libraries::duckdb::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
+use embermark_libraries::duckdb::connection::{Connection, terminated, text};
 use crate::sql::{Param, Rows, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
 use crate::{EngineError, Result};

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::NAME;
-use super::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
-use super::connection::{Answer, Connection, terminated, text};
+use embermark_libraries::duckdb::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
+use embermark_libraries::duckdb::connection::{Answer, Connection, terminated, text};
 use super::vector::{Column, Row};
 use crate::sql::{Param, Visit};
 use crate::sql_driver::Stopped;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::connection::Connection;
+use embermark_libraries::duckdb::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::{Log, tiers};

@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use super::library::DuckLib;
+use embermark_libraries::duckdb::library::DuckLib;
 use crate::{TierSetting, TierTable};
 
 /// What a tier asks of the database.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::connection::Connection;
+use embermark_libraries::duckdb::connection::Connection;
 use super::statement::Prepared;
 use super::{NAME, literal};
 use crate::sql_driver::{Stopped, refused};

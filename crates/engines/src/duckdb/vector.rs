@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::{ptr, str};
 
 use super::NAME;
-use super::api::{Api, Handle, Owned, RawString, TypeId, types};
-use super::connection::Answer;
+use embermark_libraries::duckdb::api::{Api, Handle, Owned, RawString, TypeId, types};
+use embermark_libraries::duckdb::connection::Answer;
 use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::no_column;
 use crate::sql_driver::times::{self, Form};

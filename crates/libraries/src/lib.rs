@@ -2,20 +2,22 @@
 //!
 //! A library that was opened stays: its threads and its memory may outlive the last database.
 
+pub mod deps;
+pub mod duckdb;
+
 use std::env::consts::ARCH;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{env, fs};
 
+use embermark_contract::{Availability, EngineError, Origin, Result as EngineResult};
+pub use libloading;
 use libloading::Library;
-
-use crate::{Availability, EngineError, Origin};
 
 /// An engine's library with what is made of it, opened once in a process, when it is first asked
 /// for.
-#[allow(dead_code, reason = "used by engines whose library is opened; a build may have none")]
-pub(crate) struct Loaded<T: 'static> {
+pub struct Loaded<T: 'static> {
     engine: &'static str,
     /// What gets the library.
     remedy: &'static str,
@@ -23,7 +25,6 @@ pub(crate) struct Loaded<T: 'static> {
     found: OnceLock<Result<(T, PathBuf), String>>,
 }
 
-#[allow(dead_code, reason = "as above")]
 impl<T> Loaded<T> {
     /// What `load` gives, with the library's path; it says for a person why there is none.
     pub const fn new(
@@ -35,7 +36,7 @@ impl<T> Loaded<T> {
     }
 
     /// The library.
-    pub fn get(&'static self) -> crate::Result<&'static T> {
+    pub fn get(&'static self) -> EngineResult<&'static T> {
         let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
         self.found.get_or_init(self.load).as_ref().map(|(made, _)| made).map_err(unavailable)
     }
@@ -65,7 +66,7 @@ impl<T> Loaded<T> {
 }
 
 /// A library that is looked for.
-pub(crate) struct Search<'a> {
+pub struct Search<'a> {
     /// The environment variable that names its folder. A folder that is named is the only one
     /// asked, so that a wrong name is not hidden.
     pub variable: &'static str,
@@ -167,7 +168,7 @@ fn with_cause(error: &libloading::Error) -> String {
 }
 
 /// That a function is not there, for a person.
-pub(crate) fn lacks(error: &libloading::Error) -> String {
+pub fn lacks(error: &libloading::Error) -> String {
     format!("its library lacks a function that is needed: {}", with_cause(error))
 }
 
@@ -182,10 +183,10 @@ pub(crate) fn lacks(error: &libloading::Error) -> String {
 ///     close(db: Handle);
 /// }
 /// ```
-#[allow(unused_macros, reason = "used by engines whose library is opened; a build may have none")]
+#[macro_export]
 macro_rules! functions {
     ($(#[$about:meta])* $vis:vis struct $api:ident of $prefix:literal; $($functions:tt)*) => {
-        $crate::library::functions! { $(#[$about])* $vis struct $api; $($functions)* }
+        $crate::functions! { $(#[$about])* $vis struct $api; $($functions)* }
 
         impl $api {
             /// Looks all of them up.
@@ -193,7 +194,7 @@ macro_rules! functions {
             /// # Safety
             /// The library must be the one whose functions these are, of a version whose header
             /// declares them so, and never be unloaded.
-            $vis unsafe fn load(library: &libloading::Library) -> std::result::Result<Self, String> {
+            $vis unsafe fn load(library: &$crate::libloading::Library) -> std::result::Result<Self, String> {
                 // SAFETY: as the caller promises.
                 unsafe { Self::load_as(library, $prefix) }
             }
@@ -204,7 +205,7 @@ macro_rules! functions {
         $($name:ident($($argument:ident: $of:ty),* $(,)?) $(-> $result:ty)?;)*
     ) => {
         $(#[$about])*
-        #[allow(non_snake_case, reason = "names as the library has them")]
+        #[allow(non_snake_case, missing_docs, reason = "names as the library has them")]
         $vis struct $api {
             $($vis $name: unsafe extern "C" fn($($argument: $of),*) $(-> $result)?,)*
         }
@@ -215,10 +216,10 @@ macro_rules! functions {
             /// # Safety
             /// As that of `load`.
             $vis unsafe fn load_as(
-                library: &libloading::Library,
+                library: &$crate::libloading::Library,
                 prefix: &str,
             ) -> std::result::Result<Self, String> {
-                let lacks = |error: libloading::Error| $crate::library::lacks(&error);
+                let lacks = |error: $crate::libloading::Error| $crate::lacks(&error);
                 // SAFETY: the types are those of the library's header, as the caller promises.
                 unsafe {
                     Ok(Self { $(
@@ -231,9 +232,6 @@ macro_rules! functions {
         }
     };
 }
-#[allow(unused_imports, reason = "as above")]
-pub(crate) use functions;
-
 #[cfg(test)]
 mod tests {
     use super::*;

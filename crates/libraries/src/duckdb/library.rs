@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::NAME;
 use super::api::{Api, SUCCESS};
-use crate::library::{Loaded, Search};
+use crate::{Loaded, Search};
 
 /// The environment variable that names its folder.
-pub(super) const VARIABLE: &str = "DUCKDB_LIB_DIR";
+pub const VARIABLE: &str = "DUCKDB_LIB_DIR";
 
 /// The library.
-pub(super) static LIBRARY: Loaded<DuckLib> = Loaded::new(
+pub static LIBRARY: Loaded<DuckLib> = Loaded::new(
     NAME,
     crate::deps::got_by(
         "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
@@ -22,7 +22,8 @@ pub(super) static LIBRARY: Loaded<DuckLib> = Loaded::new(
 );
 
 /// The library, loaded.
-pub(super) struct DuckLib {
+pub struct DuckLib {
+    /// Its functions.
     pub api: Api,
     /// Its version as it says itself, without the `v`.
     pub version: String,

@@ -3,21 +3,20 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::Origin;
+use embermark_contract::Origin;
 
 /// Of the source tree that the program was built from; none of a program that was built for a package.
 const SOURCES: Option<&str> = option_env!("EMBERMARK_DEPENDENCIES");
 
 /// What gets what an engine lacks: by the Makefile of the source tree, or in the words for a program that
 /// was built for a package.
-#[allow(dead_code, reason = "used by engines that something is fetched for; a build may have none")]
-pub(crate) const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
+pub const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
     if SOURCES.is_some() { make } else { packaged }
 }
 
 /// The folder of an engine's own files, whether it is there or not: `lib/embermark/ID` beside the
 /// program's `bin`, for an installed one, else `.deps/ID` of the source tree that it was built from.
-pub(crate) fn folder(id: &str) -> PathBuf {
+pub fn folder(id: &str) -> PathBuf {
     // Links to it are resolved.
     let exe = env::current_exe().ok();
     let prefix = exe.as_deref().and_then(|exe| exe.parent()?.parent());
@@ -32,7 +31,7 @@ pub(crate) fn folder(id: &str) -> PathBuf {
 /// Where a library or a program of an engine comes from that was found at this path. `variable` is the
 /// one that a user may name another by. What was unpacked of Debian's packages, for want of root, is the
 /// system's version too.
-pub(crate) fn origin(id: &str, path: PathBuf, variable: Option<&'static str>) -> Origin {
+pub fn origin(id: &str, path: PathBuf, variable: Option<&'static str>) -> Origin {
     let folder = folder(id);
     let is_within = path.starts_with(&folder)
         || folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));

@@ -3,29 +3,30 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::library::functions;
+use crate::functions;
 
 /// A `duckdb_database`, `duckdb_connection`, `duckdb_prepared_statement` and so on: pointers to
 /// things of DuckDB's own.
-pub(super) type Handle = *mut c_void;
+pub type Handle = *mut c_void;
 
 /// Destroys a thing of DuckDB's and forgets it; of null nothing is done.
-pub(super) type Destroy = unsafe extern "C" fn(thing: *mut Handle);
+pub type Destroy = unsafe extern "C" fn(thing: *mut Handle);
 
 /// A thing of DuckDB's, null until a call makes it; destroyed when dropped.
-pub(super) struct Owned {
-    pub(super) raw: Handle,
+pub struct Owned {
+    /// The pointer.
+    pub raw: Handle,
     destroy: Destroy,
 }
 
 impl Owned {
     /// A thing that is there or null, with the function that destroys its kind.
-    pub(super) const fn new(raw: Handle, destroy: Destroy) -> Self {
+    pub const fn new(raw: Handle, destroy: Destroy) -> Self {
         Self { raw, destroy }
     }
 
     /// One that a call will make.
-    pub(super) const fn unmade(destroy: Destroy) -> Self {
+    pub const fn unmade(destroy: Destroy) -> Self {
         Self::new(std::ptr::null_mut(), destroy)
     }
 }
@@ -38,18 +39,19 @@ impl Drop for Owned {
 }
 
 /// A `duckdb_state`: [`SUCCESS`] or an error.
-pub(super) type State = u32;
+pub type State = u32;
 /// `DuckDBSuccess`.
-pub(super) const SUCCESS: State = 0;
+pub const SUCCESS: State = 0;
 
 /// The `duckdb_statement_type` of a query.
-pub(super) const SELECT: u32 = 1;
+pub const SELECT: u32 = 1;
 
 /// A `duckdb_type`, one of [`types`].
-pub(super) type TypeId = u32;
+pub type TypeId = u32;
 
 /// The numbers of the types that are read or written here.
-pub(super) mod types {
+#[allow(missing_docs, reason = "names as the header has them")]
+pub mod types {
     use super::TypeId;
 
     pub const BOOLEAN: TypeId = 1;
@@ -79,7 +81,7 @@ pub(super) mod types {
 /// A `duckdb_result`. Its old fields are not for reading any more.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct RawResult {
+pub struct RawResult {
     old_counts: [u64; 3],
     old_columns: *mut c_void,
     old_error: *mut c_char,
@@ -88,7 +90,7 @@ pub(super) struct RawResult {
 
 impl RawResult {
     /// A result that a call fills.
-    pub(super) const EMPTY: Self = Self {
+    pub const EMPTY: Self = Self {
         old_counts: [0; 3],
         old_columns: std::ptr::null_mut(),
         old_error: std::ptr::null_mut(),
@@ -99,7 +101,7 @@ impl RawResult {
 /// A `duckdb_string_t`: up to 12 bytes stand in it, more stand elsewhere.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) union RawString {
+pub union RawString {
     inlined: Inlined,
     pointer: Pointer,
 }
@@ -124,7 +126,7 @@ impl RawString {
     ///
     /// # Safety
     /// It must be one that DuckDB wrote and still holds.
-    pub(super) unsafe fn bytes(&self) -> &[u8] {
+    pub unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: both forms begin with the length, which says which of them it is.
         unsafe {
             let length = self.inlined.length as usize;
@@ -138,7 +140,7 @@ impl RawString {
 
 functions! {
     /// The functions, each without the `duckdb_` of its name.
-    pub(super) struct Api of "duckdb_";
+    pub struct Api of "duckdb_";
 
     library_version() -> *const c_char;
     config_count() -> usize;
@@ -182,6 +184,11 @@ functions! {
     column_count(result: *mut RawResult) -> u64;
     column_type(result: *mut RawResult, column: u64) -> TypeId;
     column_logical_type(result: *mut RawResult, column: u64) -> Handle;
+    pending_prepared_streaming(statement: Handle, pending: *mut Handle) -> State;
+    execute_pending(pending: Handle, result: *mut RawResult) -> State;
+    pending_error(pending: Handle) -> *const c_char;
+    destroy_pending(pending: *mut Handle);
+    column_name(result: *mut RawResult, column: u64) -> *const c_char;
     fetch_chunk(result: RawResult) -> Handle;
     destroy_result(result: *mut RawResult);
 

@@ -6,26 +6,28 @@ use std::ptr;
 
 use super::NAME;
 use super::api::{Api, Handle, Owned, RawResult, SUCCESS};
-use crate::{EngineError, Result};
+use embermark_contract::{EngineError, Result};
 
 /// A connection, and the database, which is closed after it. Statements hold a reference to it, so that
 /// none is left then.
-pub(super) struct Connection {
-    pub(super) api: &'static Api,
+pub struct Connection {
+    /// The library.
+    pub api: &'static Api,
     connection: Owned,
     /// Null of [another](Self::another) one.
     database: Owned,
 }
 
 /// A result that is destroyed when dropped.
-pub(super) struct Answer {
+pub struct Answer {
     api: &'static Api,
-    pub(super) raw: RawResult,
+    /// The result.
+    pub raw: RawResult,
 }
 
 impl Connection {
     /// Opens the database in `file`, or one in memory, with settings given by name and value.
-    pub(super) fn open(
+    pub fn open(
         api: &'static Api,
         file: Option<&Path>,
         settings: &[(&str, String)],
@@ -53,17 +55,18 @@ impl Connection {
     /// Another connection to the same database, which lives as long as one of them does. Connections
     /// may be used each on a thread of its own
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
-    pub(super) fn another(&self) -> Result<Self> {
+    pub fn another(&self) -> Result<Self> {
         let connection = connect(self.api, &self.database, "connect once more")?;
         Ok(Self { api: self.api, connection, database: Owned::unmade(self.api.close) })
     }
 
-    pub(super) fn raw(&self) -> Handle {
+    /// The connection itself.
+    pub fn raw(&self) -> Handle {
         self.connection.raw
     }
 
     /// Runs statements without parameters; their last result.
-    pub(super) fn batch(&self, sql: &str) -> Result<Answer> {
+    pub fn batch(&self, sql: &str) -> Result<Answer> {
         let doing = format!("run `{sql}`");
         let terminated = terminated(&doing, sql)?;
         let mut answer = Answer::new(self.api);
@@ -76,12 +79,14 @@ impl Connection {
 }
 
 impl Answer {
-    pub(super) fn new(api: &'static Api) -> Self {
+    /// One that a call will fill.
+    pub fn new(api: &'static Api) -> Self {
         Self { api, raw: RawResult::EMPTY }
     }
 
+    /// What went wrong while it was `doing`.
     #[cold]
-    pub(super) fn error(&mut self, doing: impl Into<String>) -> EngineError {
+    pub fn error(&mut self, doing: impl Into<String>) -> EngineError {
         // SAFETY: a call filled the result; its message lives as long.
         let message = unsafe { text((self.api.result_error)(&raw mut self.raw)) };
         EngineError::failed(NAME, doing, message)
@@ -122,7 +127,7 @@ fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
 }
 
 /// A text as C wants it.
-pub(super) fn terminated(doing: &str, text: &str) -> Result<CString> {
+pub fn terminated(doing: &str, text: &str) -> Result<CString> {
     CString::new(text).map_err(|e| EngineError::failed(NAME, doing, e))
 }
 
@@ -130,7 +135,7 @@ pub(super) fn terminated(doing: &str, text: &str) -> Result<CString> {
 ///
 /// # Safety
 /// It must be null or a terminated text.
-pub(super) unsafe fn text(message: *const c_char) -> String {
+pub unsafe fn text(message: *const c_char) -> String {
     if message.is_null() {
         return "no reason given".to_owned();
     }
