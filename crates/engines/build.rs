@@ -33,8 +33,8 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");
     let packaged = env::var_os("EMBERMARK_PACKAGE").map(PathBuf::from);
     let takes_systems = packaged.is_none();
-    let unpacked = packaged
-        .unwrap_or_else(|| package.ancestors().nth(2).unwrap_or(&package).join(".deps"));
+    let unpacked =
+        packaged.unwrap_or_else(|| package.ancestors().nth(2).unwrap_or(&package).join(".deps"));
     versions()?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for linked in LINKED {

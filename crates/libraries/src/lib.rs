@@ -6,11 +6,12 @@ pub mod deps;
 pub mod duckdb;
 
 use std::env::consts::ARCH;
-use std::error::Error;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{env, fs};
 
+pub use embermark_contract::EngineError as Error;
 use embermark_contract::{Availability, EngineError, Origin, Result as EngineResult};
 pub use libloading;
 use libloading::Library;

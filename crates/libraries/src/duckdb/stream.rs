@@ -24,8 +24,10 @@ pub enum Cell<'a> {
     Float(f64),
     /// The bytes of a `VARCHAR` or a `BLOB`.
     Text(&'a [u8]),
-    /// Microseconds since 1970: `TIMESTAMP`, and `TIMESTAMP WITH TIME ZONE`, which is in UTC.
+    /// Microseconds since 1970 as a clock somewhere shows them: `TIMESTAMP`.
     Micros(i64),
+    /// Microseconds since 1970 in UTC: `TIMESTAMP WITH TIME ZONE`.
+    Instant(i64),
     /// Nanoseconds since 1970: `TIMESTAMP_NS`.
     Nanos(i64),
 }
@@ -113,9 +115,10 @@ impl Connection {
                 let texts = (0..chunk.columns.len()).map(|column| match chunk.cell(column, row) {
                     Cell::Null => None,
                     Cell::Bool(value) => Some(value.to_string()),
-                    Cell::Int(value) | Cell::Micros(value) | Cell::Nanos(value) => {
-                        Some(value.to_string())
-                    }
+                    Cell::Int(value)
+                    | Cell::Micros(value)
+                    | Cell::Instant(value)
+                    | Cell::Nanos(value) => Some(value.to_string()),
                     Cell::Unsigned(value) => Some(value.to_string()),
                     Cell::Float(value) => Some(value.to_string()),
                     Cell::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
@@ -194,7 +197,8 @@ impl Chunk {
             types::UBIGINT => Cell::Unsigned(read!(u64)),
             types::FLOAT => Cell::Float(read!(f32).into()),
             types::DOUBLE => Cell::Float(read!(f64)),
-            types::TIMESTAMP | types::TIMESTAMP_TZ => Cell::Micros(read!(i64)),
+            types::TIMESTAMP => Cell::Micros(read!(i64)),
+            types::TIMESTAMP_TZ => Cell::Instant(read!(i64)),
             types::TIMESTAMP_NS => Cell::Nanos(read!(i64)),
             // SAFETY: the other types that are read are laid out as strings, which live as long as
             // the chunk.
