@@ -3,7 +3,7 @@
 //! so. WiredTiger's is opened at run time: a shim for each version whose header is there.
 //!
 //! Where `EMBERMARK_PACKAGE` names a folder, the program is to be installed elsewhere, perhaps on another architecture: libraries and
-//! headers are that folder's and never the system's, and where they lay is not compiled in.
+//! headers are that folder's and never the system's.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -33,11 +33,8 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");
     let packaged = env::var_os("EMBERMARK_PACKAGE").map(PathBuf::from);
     let takes_systems = packaged.is_none();
-    let unpacked = packaged.unwrap_or_else(|| {
-        let folder = package.ancestors().nth(2).unwrap_or(&package).join(".deps");
-        println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", folder.display());
-        folder
-    });
+    let unpacked =
+        packaged.unwrap_or_else(|| package.ancestors().nth(2).unwrap_or(&package).join(".deps"));
     versions()?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for linked in LINKED {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_data::draw::Draw;
@@ -73,7 +73,7 @@ fn read(criterion: &mut Criterion) {
     let (csv, json) = sensor_rows();
     let write = |name: &str, bytes: &[u8]| {
         std::fs::write(folder.path().join(name), bytes).expect("a file");
-        RowsFrom::File(PathBuf::from(name))
+        RowsFrom::File(Box::new(name.into()))
     };
     let mut gz = GzEncoder::new(Vec::new(), Compression::default());
     gz.write_all(csv.as_bytes()).expect("memory");
@@ -83,7 +83,7 @@ fn read(criterion: &mut Criterion) {
         ("csv", table(sensor_columns(), key, write("s.csv", csv.as_bytes()))),
         ("csv-gz", table(sensor_columns(), key, write("s.csv.gz", &gz))),
         ("jsonl", table(sensor_columns(), key, write("s.jsonl", json.as_bytes()))),
-        ("csv-no-key", table(sensor_columns(), &[], RowsFrom::File(PathBuf::from("s.csv")))),
+        ("csv-no-key", table(sensor_columns(), &[], RowsFrom::File(Box::new("s.csv".into())))),
     ];
     // Readings of the synthetic log: times as texts in CSV, Parquet with absent values.
     let readings = synthetic::generate(ROWS, 42).expect("memory for the rows").readings;
@@ -95,7 +95,7 @@ fn read(criterion: &mut Criterion) {
     export::to_csv(&readings, create("r.csv")).expect("a file");
     export::to_parquet(&readings, create("r.parquet")).expect("a file");
     for (name, file) in [("csv-six-columns-dates", "r.csv"), ("parquet-six-columns", "r.parquet")] {
-        cases.push((name, table(columns.clone(), &[1, 0], RowsFrom::File(PathBuf::from(file)))));
+        cases.push((name, table(columns.clone(), &[1, 0], RowsFrom::File(Box::new(file.into())))));
     }
     let mut group = criterion.benchmark_group("table-read");
     group.throughput(Throughput::Elements(ROWS)).sample_size(20);

@@ -30,7 +30,7 @@ pub enum DataError {
     #[error("{path}: is empty: fetch the file again", path = .0.display())]
     Empty(PathBuf),
     /// A gzip file that ends too early.
-    #[error("{path}: the gzip data ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    #[error("{path}: the compressed data ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
     TruncatedGzip {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum DataError {
         bytes: u64,
     },
     /// A gzip file whose contents are damaged.
-    #[error("{path}: the gzip data is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    #[error("{path}: the compressed data is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
     DamagedGzip {
         /// The file.
         path: PathBuf,
@@ -105,8 +105,8 @@ pub enum DataError {
     NoTableFile(PathBuf),
     /// A file that has no rows that could be a table's.
     #[error(
-        "{path}: cannot be read as a table: {what}; give CSV with names in its first line, JSON with \
-         an object in each line, both plain or compressed by gzip, or Parquet",
+        "{path}: cannot be read as a table: {what}; what can be read is CSV, JSON and Parquet, plain or \
+         compressed by gzip or zstd",
         path = .path.display()
     )]
     NotTabular {
@@ -115,6 +115,36 @@ pub enum DataError {
         /// Why.
         what: String,
     },
+    /// DuckDB, by which files of rows are read, is not here.
+    #[error("files of rows are read by DuckDB: {0}")]
+    Reader(embermark_libraries::Error),
+    /// DuckDB could not read rows.
+    #[error("{path}: {cause}", path = .path.display())]
+    Unread {
+        /// The file, or what stands for it.
+        path: PathBuf,
+        /// DuckDB's words.
+        cause: embermark_libraries::Error,
+    },
+    /// An option of a reader that embermark sets itself.
+    #[error(
+        "read option '{name}' cannot be given: embermark sets it; what says the same: {instead}"
+    )]
+    ReadOption {
+        /// The option.
+        name: String,
+        /// What says the same.
+        instead: &'static str,
+    },
+    /// A time zone that is not known.
+    #[error("time zone '{name}' is not known: write it as in 'Europe/Berlin' or 'UTC'")]
+    NoZone {
+        /// The zone.
+        name: String,
+    },
+    /// A table without any row.
+    #[error("{path}: it has no rows", path = .0.display())]
+    NoRows(PathBuf),
     /// A column of a table whose field the file lacks.
     #[error(
         "{path}: {unknown}: correct the column's name, or say with 'from' what its field is called",
@@ -140,9 +170,8 @@ pub enum DataError {
     },
     /// Too many rows do not fit the columns of their table.
     #[error(
-        "{from}: {refused} of {rows} rows do not fit their columns, which is more than {percent} %: \
-         {reasons}; the first in {first}; correct the types of these columns in the workload file, or \
-         allow more with --lenient"
+        "{from}: {refused} of {rows} rows cannot be used, which is more than {percent} %: {reasons}; \
+         the first in {first}; {remedy}; or allow more with --lenient"
     )]
     RowsRefused {
         /// The file, or the table whose rows are made.
@@ -157,6 +186,8 @@ pub enum DataError {
         reasons: String,
         /// The first of them: its line, its column, what was found.
         first: String,
+        /// What to do about it.
+        remedy: String,
     },
     /// A file that could not be written.
     #[error("{path}: cannot be written: {cause}: check its directory, permissions and free space", path = .path.display())]
@@ -174,4 +205,11 @@ pub enum DataError {
         /// What the writer said.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl DataError {
+    /// Whether all is right but for rows, of which there are none.
+    pub const fn is_without_rows(&self) -> bool {
+        matches!(self, Self::NoRows(_))
+    }
 }

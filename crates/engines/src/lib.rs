@@ -4,32 +4,11 @@
 
 mod clients;
 
-#[cfg(any(
-    feature = "sqlite",
-    feature = "duckdb",
-    feature = "firebird",
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "rocksdb",
-    feature = "wiredtiger",
-    feature = "zen",
-    feature = "server"
-))]
-mod deps;
+#[allow(unused_imports, reason = "a build may have no engine that something is fetched for")]
+use embermark_libraries::{self as library, deps};
+
 #[cfg(feature = "engine-library")]
 pub mod engine_library;
-#[cfg(any(
-    feature = "duckdb",
-    feature = "firebird",
-    feature = "leveldb",
-    feature = "rocksdb",
-    feature = "wiredtiger",
-    feature = "zen",
-    feature = "postgres",
-    feature = "mariadb",
-    feature = "mongodb"
-))]
-mod library;
 #[cfg(any(
     feature = "sqlite",
     feature = "duckdb",

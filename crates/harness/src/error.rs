@@ -36,6 +36,9 @@ pub enum HarnessError {
         /// What is wrong with them.
         source: Box<WorkloadError>,
     },
+    /// The rows of a workload could not be prepared.
+    #[error("{0}")]
+    Unstaged(String),
     /// The disk is full.
     #[error(
         "{path}: no space left on its disk while {doing}; free some, or name a folder on another \

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::energy::{Counter, Window};
 use crate::facts::Question;
+use crate::stage::Staging;
 
 pub use crate::explaining::{Explain, TracedProcess};
 
@@ -24,6 +25,8 @@ pub(crate) enum Request {
     Trial(Box<Job>),
     /// To say what it knows of an engine.
     Facts(Box<Question>),
+    /// To prepare rows.
+    Stage(Box<Staging>),
     /// To say what engine a library is.
     Library {
         /// The process that asks.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::{DataSource, Dataset, Plan};
 use embermark_model::result::{Drift, Emulated, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
 use crate::session::{Purpose, Run};
+use crate::stage::Staging;
 use crate::{HarnessError, device, floor, journal, manifest, race, referees, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
@@ -113,6 +114,14 @@ fn announced(trials: u32, plan: &Plan) -> String {
     }
 }
 
+/// How many rows of a workload are not used, by reason; nothing where all are.
+fn left_out(workload: &str, rows: &Dataset) -> Option<String> {
+    let lost: u64 = rows.dropped.values().sum();
+    let reasons = rows.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));
+    let reasons: Vec<_> = reasons.collect();
+    (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))
+}
+
 /// Bytes the largest database of a plan may take.
 pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
@@ -150,15 +159,23 @@ impl Run<'_> {
         for (id, scales) in cells::stages(&self.journal.head.cells) {
             let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
-            let workload = self.options.catalog.workload(&id)?;
-            let (data, seed) = (&self.plan.data, self.plan.seed);
-            let (rows, interrupt) = (&self.dirs.rows(), &self.options.interrupt);
-            self.stages.add(workload, &scales, data, seed, rows, interrupt)?;
+            let (parent, plan, dir) = (std::process::id(), self.plan.clone(), self.dirs.rows());
+            let staging = Staging { parent, plan, workload: id, scales, dir };
+            self.stages.add_apart(staging, &self.options.worker, &self.options.interrupt)?;
             self.stop_if_interrupted()?;
         }
         referees::ask(self)?;
         if let Some(prepared) = &self.journal.prepared {
             return self.stages.check_unchanged(&prepared.datasets, &self.dirs.journal());
+        }
+        for says in self
+            .stages
+            .datasets
+            .iter()
+            .filter_map(|(id, rows)| left_out(id, rows))
+            .collect::<Vec<_>>()
+        {
+            self.warn(says)?;
         }
         // The harness's own cost. A run goes on without it.
         let (floor, problems) = floor::measure(self)?;

@@ -12,11 +12,16 @@ use embermark_workloads::{Workload, WorkloadError};
 
 use crate::Interrupt;
 use crate::error::{HarnessError, is_full};
+use crate::trial::WorkerCommand;
 
 /// How often an interrupt is looked for while rows are prepared.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
+mod apart;
 mod room;
+
+use apart::Prepared;
+pub(crate) use apart::Staging;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -57,31 +62,42 @@ impl Stages {
         interrupt: &Interrupt,
     ) -> Result<(), HarnessError> {
         let id = workload.info().id;
-        // The largest last: what it says of the rows then stands.
-        let mut scales = scales.to_vec();
-        scales.sort_unstable();
-        scales.retain(|scale| !self.files.contains_key(&(id.to_owned(), *scale)));
-        let Some(first) = scales.first() else { return Ok(()) };
-        let (first, data, dir) = (*first, data.clone(), dir.to_owned());
-        let write = move || {
-            let source = workload.source(&data, seed).map_err(|e| failed(id, first, e))?;
-            room::check(&*source, id, &scales, &dir)?;
-            let stage = |scale| {
-                let file = dir.join(format!("{id}-{scale}.rows"));
-                let dataset = source.stage(scale, &file).map_err(|error| {
-                    // Half a file helps nobody, least of all a full disk.
-                    let _ = std::fs::remove_file(&file);
-                    failed(id, scale, error)
-                })?;
-                Ok((scale, file, dataset))
-            };
-            scales.into_iter().map(stage).collect::<Result<Vec<_>, HarnessError>>()
-        };
-        for (scale, file, dataset) in unless_interrupted(interrupt, write)? {
-            self.datasets.insert(id.to_owned(), dataset);
-            self.files.insert((id.to_owned(), scale), file);
+        let scales = self.lacking(id, scales);
+        let (data, dir) = (data.clone(), dir.to_owned());
+        let write = move || prepare(workload, &scales, &data, seed, &dir);
+        self.take(id, unless_interrupted(interrupt, write)?);
+        Ok(())
+    }
+
+    /// The same in a process of its own.
+    pub fn add_apart(
+        &mut self,
+        staging: Staging,
+        worker: &WorkerCommand,
+        interrupt: &Interrupt,
+    ) -> Result<(), HarnessError> {
+        let scales = self.lacking(&staging.workload, &staging.scales);
+        let workload = staging.workload.clone();
+        if !scales.is_empty() {
+            let prepared = Staging { scales, ..staging }.ask(worker, interrupt)?;
+            self.take(&workload, prepared);
         }
         Ok(())
+    }
+
+    /// The scales that are not staged yet, the largest last: what it says of the rows then stands.
+    fn lacking(&self, workload: &str, scales: &[Scale]) -> Vec<Scale> {
+        let mut scales = scales.to_vec();
+        scales.sort_unstable();
+        scales.retain(|scale| !self.files.contains_key(&(workload.to_owned(), *scale)));
+        scales
+    }
+
+    fn take(&mut self, workload: &str, prepared: Vec<Prepared>) {
+        for (scale, file, dataset) in prepared {
+            self.datasets.insert(workload.to_owned(), dataset);
+            self.files.insert((workload.to_owned(), scale), file);
+        }
     }
 
     /// The largest scale of a workload that is staged and no larger than `most`, and its file.
@@ -103,6 +119,30 @@ impl Stages {
             HarnessError::Plan(format!("no rows of {workload} at {scale} were made"))
         })
     }
+}
+
+/// Writes the rows of a workload at each scale below `dir`.
+fn prepare(
+    workload: &'static dyn Workload,
+    scales: &[Scale],
+    data: &DataSource,
+    seed: u64,
+    dir: &Path,
+) -> Result<Vec<Prepared>, HarnessError> {
+    let id = workload.info().id;
+    let Some(first) = scales.first() else { return Ok(Vec::new()) };
+    let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
+    room::check(&*source, id, scales, dir)?;
+    let stage = |scale: &Scale| {
+        let file = dir.join(format!("{id}-{scale}.rows"));
+        let dataset = source.stage(*scale, &file).map_err(|error| {
+            // Half a file helps nobody, least of all a full disk.
+            let _ = std::fs::remove_file(&file);
+            failed(id, *scale, error)
+        })?;
+        Ok((*scale, file, dataset))
+    };
+    scales.iter().map(stage).collect()
 }
 
 /// What `work` gives, in a thread of its own. When an interrupt comes first that is the answer at once, and

@@ -58,6 +58,10 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
             die_with(question.parent)?;
             return send(&mut events.0, &question.answer(catalog).map_err(io::Error::other)?);
         }
+        Request::Stage(staging) => {
+            die_with(staging.parent)?;
+            return send(&mut events.0, &staging.answer(catalog));
+        }
         Request::Library { parent, path } => {
             die_with(parent)?;
             return send(&mut events.0, &Described::of(&path));

@@ -7,7 +7,11 @@ use crate::definition::{Change, Commit, Keys, KeysOf, Pace, Removed, Set, Snapsh
 /// What a file is about.
 pub fn of_file(tables: &[Table]) -> String {
     let of = |table: &Table| match &table.rows {
-        RowsFrom::File(file) => format!("{} from {}", table.name, file.display()),
+        RowsFrom::File(rows) => match &rows.files[..] {
+            [] => format!("{} from a query", table.name),
+            [file] => format!("{} from {file}", table.name),
+            files => format!("{} from {} files", table.name, files.len()),
+        },
         RowsFrom::Made(rows) => format!("{rows} made rows of {}", table.name),
     };
     tables.iter().map(of).collect::<Vec<_>>().join(", ")

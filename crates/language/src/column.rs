@@ -1,10 +1,11 @@
 //! The columns of a table.
 
-use embermark_model::table::{Column, ColumnType, Make, OwnedValue, TimeUnit};
+use embermark_model::table::{Column, ColumnType, Field, Make, OwnedValue, TimeUnit};
 
 use crate::constant;
 use crate::make;
 use crate::node::{Entry, Fields, Node};
+use crate::rows;
 
 /// The names of types; a timestamp has its unit beside it.
 const TYPES: [(&str, ColumnType); 13] = [
@@ -71,11 +72,19 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
         let nullable = column.nullable || make.absent > 0.0;
         return Some(Column { nullable, make: Some(make), ..column });
     }
-    fields.only(&["type", "unit", "from", "absent", "make"]);
-    let from = fields.maybe("from", |node| node.text().map(str::to_owned));
+    fields.only(&["type", "unit", "from", "format", "absent", "make"]);
+    let names = fields.or("from", Vec::new(), |node| rows::texts(&node));
+    let format = fields.maybe("format", |node| node.text().map(str::to_owned));
     let absent = fields.or("absent", false, |node| node.bool());
     let column = column?;
-    Some(Column { from: from?, nullable: column.nullable || absent?, ..column })
+    let is_time = matches!(column.of, ColumnType::Timestamp(_));
+    if let Some(format) = fields.get("format").filter(|_| !is_time) {
+        let what = format!("'{}' has no format", entry.name);
+        return format.mistake(what, "only a timestamp has one", "");
+    }
+    let from = Field { names: names?, format: format? };
+    let from = (from != Field::default()).then(|| Box::new(from));
+    Some(Column { from, nullable: column.nullable || absent?, ..column })
 }
 
 /// A value that stands in a share of the rows.

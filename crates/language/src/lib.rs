@@ -21,6 +21,7 @@ mod phases;
 mod propose;
 mod reading;
 mod reserved;
+mod rows;
 mod sql;
 mod table;
 mod time;
@@ -34,5 +35,5 @@ pub use definition::{
 };
 pub use file::parse;
 pub use mistakes::Mistakes;
-pub use propose::propose;
+pub use propose::{Wishes, propose, statements};
 pub use table::time_column;

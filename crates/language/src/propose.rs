@@ -2,11 +2,14 @@
 
 use embermark_data::table::Inferred;
 
+mod log;
 mod names;
 mod phases;
 mod shape;
 mod table;
 mod told;
+
+pub use log::statements;
 
 use crate::file::dashed;
 use names::Names;
@@ -18,9 +21,19 @@ const HEAD: &str = "\
 # not need. The whole language: docs/workload-files.md.
 ";
 
+/// What is proposed beside the tables.
+#[derive(Debug, Default)]
+pub struct Wishes<'a> {
+    /// Whether a phase in which all happens at once is proposed, too.
+    pub live: bool,
+    /// Statements of a program, in the order of its log: their phases take the place of others.
+    pub statements: Option<&'a [String]>,
+}
+
 /// A workload file for these tables that runs as it is, with comments on why it says what it says.
-/// `name` is its name; blanks and the like become dashes.
-pub fn propose(name: &str, tables: &[Inferred]) -> String {
+/// `name` is its name; blanks and the like become dashes. Gives the statements that no phase was
+/// made of, too.
+pub fn propose(name: &str, tables: &[Inferred], wishes: &Wishes<'_>) -> (String, Vec<String>) {
     let mut names = Names::default();
     let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
     let mut text = format!("{HEAD}\nname = {}\n", quoted(&dashed(name)));
@@ -28,10 +41,17 @@ pub fn propose(name: &str, tables: &[Inferred]) -> String {
         table::write(&mut text, shape);
     }
     let several = shapes.len() > 1;
+    let Some(statements) = wishes.statements else {
+        for shape in &shapes {
+            phases::write(&mut text, shape, several, wishes.live);
+        }
+        return (text, Vec::new());
+    };
     for shape in &shapes {
-        phases::write(&mut text, shape, several);
+        phases::load(&mut text, shape, several);
     }
-    text
+    let left_out = log::write(&mut text, &shapes, statements, several);
+    (text, left_out)
 }
 
 /// A text as TOML has it.

@@ -1,7 +1,6 @@
 //! The tables of a file.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
@@ -9,6 +8,7 @@ use crate::checks;
 use crate::column;
 use crate::names;
 use crate::node::{Entry, Fields, Node, all};
+use crate::rows;
 
 /// A table as far as it could be read.
 pub struct Draft<'a> {
@@ -42,12 +42,12 @@ impl<'a> Draft<'a> {
         let _ = names::check(log, entry.at.clone(), true, entry.name, rename);
         let mut draft =
             Self { name: entry.name, columns: Vec::new(), key: None, indexes: None, rows: None };
-        let keys = ["file", "rows", "key", "index", "columns"];
+        let keys = [&rows::KEYS[..], &["key", "index", "columns"]].concat();
         let Some(fields) = entry.node.fields(&keys) else { return draft };
         let fields = fields.named(entry.at.clone());
         let example = "[table.NAME.columns] with a line for each column, such as temp = \"f64?\"";
         let columns = fields.need("columns", example, |node| node.open());
-        draft.rows = rows(&fields);
+        draft.rows = rows::read(&fields);
         for entry in columns.iter().flat_map(Fields::entries) {
             draft.add(&entry, tables);
         }
@@ -174,20 +174,4 @@ fn time(columns: &[Option<&Column>], key: &[usize]) -> Option<usize> {
     };
     let mut times = (0..columns.len()).filter(is_time);
     key.last().copied().filter(is_time).or_else(|| times.next().filter(|_| times.next().is_none()))
-}
-
-fn rows(fields: &Fields<'_>) -> Option<RowsFrom> {
-    match (fields.get("file"), fields.get("rows")) {
-        (Some(file), None) => file.text().map(|file| RowsFrom::File(PathBuf::from(file))),
-        (None, Some(rows)) => rows.count().map(RowsFrom::Made),
-        (Some(_), Some(rows)) => rows.mistake(
-            "both 'file' and 'rows'",
-            "its rows come from the file",
-            "a table has its rows from a file, or so many are made",
-        ),
-        (None, None) => fields.mistake(
-            "a table without rows",
-            "write file = \"rows.csv\", or rows = \"1M\" to have them made",
-        ),
-    }
 }

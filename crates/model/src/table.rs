@@ -2,7 +2,6 @@
 //! rows come from. And the values that stand in them.
 
 use std::fmt;
-use std::path::PathBuf;
 
 /// A table of a workload file, checked: names are distinct, places of columns exist, and no column of
 /// the key may be absent.
@@ -23,10 +22,99 @@ pub struct Table {
 /// Where the rows of a table come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowsFrom {
-    /// A file, as the workload file names it: relative to its folder.
-    File(PathBuf),
+    /// Files that are there, or a query over them.
+    File(Box<RowsFile>),
     /// They are made from the seed, so many of them: the same on every machine.
     Made(u64),
+}
+
+/// Files of rows, and how they are read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowsFile {
+    /// Files, globs and folders, as the workload file names them: relative to its folder.
+    pub files: Vec<String>,
+    /// A SELECT whose rows they are: of DuckDB's over its readers, or of SQLite's where the file is an
+    /// SQLite database.
+    pub query: Option<String>,
+    /// Options of DuckDB's reader by name.
+    pub read: Vec<(String, Literal)>,
+    /// Words and numbers that say that there is no value, in any column that may be absent.
+    pub absent: Vec<String>,
+    /// The time zone of times that name none; UTC where that is `None`.
+    pub zone: Option<String>,
+    /// Which row of a key stays.
+    pub keep: Keep,
+}
+
+/// The value of an option of a reader; shown as a literal of SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// A text.
+    Text(String),
+    /// An integer.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// Several.
+    List(Vec<Self>),
+    /// Several by name.
+    Map(Vec<(String, Self)>),
+}
+
+impl Literal {
+    /// The text that it is.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        match self {
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::List(all) => {
+                let all: Vec<_> = all.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", all.join(", "))
+            }
+            Self::Map(all) => {
+                let all = all.iter().map(|(name, value)| format!("{}: {value}", quoted(name)));
+                write!(f, "{{{}}}", all.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// Which of several rows of one key stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The first; the others are rows that do not fit.
+    #[default]
+    One,
+    /// The first, and that is meant so.
+    First,
+    /// The last, as where a sensor sends again.
+    Last,
+}
+
+impl From<&str> for RowsFile {
+    fn from(file: &str) -> Self {
+        Self { files: vec![file.to_owned()], ..Self::default() }
+    }
+}
+
+/// What a column is read from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Field {
+    /// The names of the fields, whose texts are joined by a blank; without one, the column's own name.
+    pub names: Vec<String>,
+    /// How a time is written, in the words of `strptime`.
+    pub format: Option<String>,
 }
 
 /// A column.
@@ -34,8 +122,8 @@ pub enum RowsFrom {
 pub struct Column {
     /// Its name: letters, digits and underscores, no word of SQL.
     pub name: String,
-    /// The name of the field in the file, where that is another.
-    pub from: Option<String>,
+    /// What it is read from, where that is not a field of its name.
+    pub from: Option<Box<Field>>,
     /// What stands in it.
     pub of: ColumnType,
     /// The most characters of a text, where the file says so: `text(25)`.

@@ -1,16 +1,27 @@
-//! Rows whose key a row before them has: the first one stays, these are left out.
+//! Rows of one key: one stays, the others are left out.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+
+use embermark_model::table::Keep;
 
 use super::layout::{self, Entry, Header};
 use super::order::Sorted;
 use crate::mapping::map_mut;
 
-/// The rows that are left out since a row before them has their key.
+/// How many rows are left out since another has their key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Repeats {
+    pub(super) count: u64,
+    /// The first two rows of one key, of which the second comes first.
+    pub(super) first: Option<(u64, u64)>,
+}
+
+/// The rows that are left out since another has their key.
 #[derive(Debug)]
 pub(super) struct Again {
     count: u64,
+    first: Option<(u64, u64)>,
     rows: usize,
     /// A bit for each row, in words, each with the count of bits set before it; empty where no bit
     /// is set.
@@ -18,11 +29,19 @@ pub(super) struct Again {
 }
 
 impl Again {
-    pub(super) fn find(sorted: &Sorted<'_>, rows: usize) -> Self {
-        let mut again = Self { count: 0, rows, bits: Vec::new() };
-        for (row, _) in sorted.rows().filter(|&(_, again)| again) {
-            again.bits.resize(rows / 64 + 1, (0, 0));
-            again.bits[row / 64].0 |= 1 << (row % 64);
+    pub(super) fn find(sorted: &Sorted<'_>, rows: usize, keep: Keep) -> Self {
+        let mut again = Self { count: 0, first: None, rows, bits: Vec::new() };
+        let mut before = None;
+        for (row, is_again) in sorted.rows() {
+            if let Some(before) = before.filter(|_| is_again) {
+                // Rows of one key lie in the order of the table.
+                let gone = if keep == Keep::Last { before } else { row };
+                again.bits.resize(rows / 64 + 1, (0, 0));
+                again.bits[gone / 64].0 |= 1 << (gone % 64);
+                let pair = (before as u64, row as u64);
+                again.first = again.first.filter(|first| first.1 < pair.1).or(Some(pair));
+            }
+            before = Some(row);
         }
         for (word, before) in &mut again.bits {
             *before = again.count;
@@ -31,9 +50,9 @@ impl Again {
         again
     }
 
-    /// How many.
-    pub(super) const fn count(&self) -> u64 {
-        self.count
+    /// How many, and the first pair.
+    pub(super) const fn repeats(&self) -> Repeats {
+        Repeats { count: self.count, first: self.first }
     }
 
     fn contains(&self, row: usize) -> bool {
@@ -59,7 +78,7 @@ impl Again {
         header.order_width = if header.rows <= u64::from(u32::MAX) { 4 } else { 8 };
         file.seek(SeekFrom::Start(header.order_at))?;
         let mut out = BufWriter::new(&mut *file);
-        for (row, _) in sorted.rows().filter(|&(_, again)| !again) {
+        for (row, _) in sorted.rows().filter(|&(row, _)| !self.contains(row)) {
             let number = self.renumbered(row);
             match header.order_width {
                 4 => out.write_all(&(number as u32).to_ne_bytes())?,

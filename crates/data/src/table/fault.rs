@@ -20,7 +20,10 @@ faults! {
     TooManyCharacters: "more characters than its type has",
     TooFewFields: "too few fields",
     TooManyFields: "too many fields",
-    NotAnObject: "not a JSON object",
+    StrayQuote: "a quote that opens and is not closed",
+    Unreadable: "cannot be read",
+    HeaderAgain: "the names of the columns again",
+    NotAnObject: "not a JSON object with these fields",
     OtherType: "of another type",
 }
 

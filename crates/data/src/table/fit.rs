@@ -1,48 +1,268 @@
-//! A field of a file to a value of a column.
+//! A cell of a file to a value of a column.
 
-use embermark_model::table::{Column, ColumnType, TimeUnit, Value};
+use std::borrow::Cow;
 
+use embermark_libraries::duckdb::stream::Cell;
+use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+
+use super::absent::Absent;
 use super::fault::{Fault, check};
-use super::record::Field;
-use super::time;
+use super::time::{self, Time};
+use crate::DataError;
 
-/// The value of a field in a column. `finer` counts the times that are finer than the unit of their
-/// column, of which the rest is cut off.
-#[inline]
-pub(super) fn fit<'a>(
-    column: &Column,
-    field: Field<'a>,
-    finer: &mut u64,
-) -> Result<Value<'a>, Fault> {
-    let value = match (column.of, field) {
-        (_, Field::Absent) => Value::Null,
-        (ColumnType::Text, Field::Text(text)) => {
-            Value::Text(str::from_utf8(text).map_err(|_| Fault::NotUtf8)?)
+const NANOS: i64 = 1_000_000_000;
+
+/// How values are written in a file, and what was odd about them.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    absent: Absent,
+    /// The byte before a fraction, where it is no point.
+    decimal: Option<u8>,
+    /// The byte between groups of digits.
+    thousands: Option<u8>,
+    zone: Option<TimeZone>,
+    /// The last time of a zone, by which a repeated hour is told from the first.
+    last: Option<Timestamp>,
+    /// Whether NULs before a text are passed over: of delimited text.
+    passes_nuls: bool,
+    /// Times that are finer than the unit of their column, of which the rest is cut off.
+    pub(super) finer: u64,
+    /// Texts that begin with NULs, which are passed over.
+    pub(super) nuls: u64,
+    /// Times that the clocks of their zone show twice or never.
+    pub(super) doubtful: u64,
+}
+
+impl Reading {
+    /// As a table says.
+    pub(super) fn new(rows: &RowsFile, passes_nuls: bool) -> Result<Self, DataError> {
+        let of = |name: &str| {
+            let value = rows.read.iter().find(|(key, _)| key == name);
+            value.and_then(|(_, value)| value.as_text()).and_then(|text| text.bytes().next())
+        };
+        let zone = rows
+            .zone
+            .as_ref()
+            .map(|name| TimeZone::get(name).map_err(|_| DataError::NoZone { name: name.clone() }));
+        Ok(Self {
+            absent: Absent::new(&rows.absent),
+            decimal: of("decimal_separator").filter(|byte| *byte != b'.'),
+            thousands: of("thousands"),
+            zone: zone.transpose()?,
+            passes_nuls,
+            ..Self::default()
+        })
+    }
+
+    /// The format of times that a table gives for all of its columns.
+    pub(super) fn format(rows: &RowsFile) -> Option<&str> {
+        let of = |name| rows.read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        of("timestampformat").or_else(|| of("dateformat")).and_then(Literal::as_text)
+    }
+
+    /// Whether a cell of a column stands for no value.
+    #[inline]
+    pub(super) fn is_absent(&self, column: &Column, cell: Cell<'_>) -> bool {
+        column.nullable
+            && match cell {
+                Cell::Text(text) if self.absent.has_text(text) => true,
+                Cell::Text(text) if matches!(column.of, ColumnType::Float) => {
+                    self.number(text).is_ok_and(|value| self.absent.has_number(value))
+                }
+                Cell::Float(value) => self.absent.has_number(value),
+                Cell::Int(value) => self.absent.has_number(value as f64),
+                _ => false,
+            }
+    }
+
+    /// The value of a cell in a column.
+    #[inline]
+    pub(super) fn fit<'a>(&mut self, column: &Column, cell: Cell<'a>) -> Result<Value<'a>, Fault> {
+        let cell = if self.passes_nuls { self.without_nuls(column, cell) } else { cell };
+        if self.is_absent(column, cell) {
+            return Ok(Value::Null);
         }
-        (ColumnType::Bytes, Field::Text(text)) => Value::Bytes(text),
-        (ColumnType::Float, Field::Text(text)) => {
-            let number = fast_float2::parse(text.trim_ascii());
-            Value::Float(number.map_err(|_| Fault::NotANumber)?)
+        let value = match (column.of, cell) {
+            (_, Cell::Null) => Value::Null,
+            (ColumnType::Text, Cell::Text(text)) => {
+                Value::Text(str::from_utf8(text).map_err(|_| Fault::NotUtf8)?)
+            }
+            (ColumnType::Bytes, Cell::Text(text)) => Value::Bytes(text),
+            (ColumnType::Float, Cell::Text(text)) => Value::Float(self.number(text)?),
+            (ColumnType::Float, Cell::Float(value)) => Value::Float(value),
+            (ColumnType::Float, Cell::Int(value)) => Value::Float(value as f64),
+            (ColumnType::Float, Cell::Unsigned(value)) => Value::Float(value as f64),
+            (ColumnType::Int { .. }, Cell::Text(text)) => {
+                Value::Int(whole(&self.digits(text, false))?)
+            }
+            (ColumnType::Int { .. }, Cell::Float(value)) => Value::Int(whole_number(value)?),
+            (ColumnType::Int { .. } | ColumnType::Timestamp(_), Cell::Int(value)) => {
+                Value::Int(value)
+            }
+            (ColumnType::Int { .. } | ColumnType::Timestamp(_), Cell::Unsigned(value)) => {
+                Value::Int(i64::try_from(value).map_err(|_| Fault::OutOfRange)?)
+            }
+            (ColumnType::Bool, Cell::Text(text)) => {
+                Value::Int(boolean(text).ok_or(Fault::NotABool)?.into())
+            }
+            (ColumnType::Bool | ColumnType::Int { .. }, Cell::Bool(value)) => {
+                Value::Int(value.into())
+            }
+            (ColumnType::Bool, Cell::Int(value)) => Value::Int(value),
+            (ColumnType::Timestamp(unit), Cell::Text(text)) => {
+                Value::Int(self.instant(text, unit)?)
+            }
+            (ColumnType::Timestamp(unit), Cell::Float(value)) => {
+                Value::Int(self.seconds(value, unit)?)
+            }
+            (ColumnType::Timestamp(unit), cell) => Value::Int(self.moment(cell, unit)?),
+            _ => return Err(Fault::OtherType),
+        };
+        check(column, &value)?;
+        Ok(value)
+    }
+
+    /// A text without the NULs that a power cut leaves before a row.
+    #[inline]
+    fn without_nuls<'a>(&mut self, column: &Column, cell: Cell<'a>) -> Cell<'a> {
+        match cell {
+            Cell::Text(text @ [0, ..]) if column.of != ColumnType::Bytes => {
+                self.nuls += 1;
+                let zeros = text.iter().take_while(|byte| **byte == 0).count();
+                if zeros == text.len() { Cell::Null } else { Cell::Text(&text[zeros..]) }
+            }
+            other => other,
         }
-        (ColumnType::Float, Field::Float(value)) => Value::Float(value),
-        (ColumnType::Float, Field::Int(value)) => Value::Float(value as f64),
-        (ColumnType::Int { .. }, Field::Text(text)) => Value::Int(whole(text)?),
-        (ColumnType::Int { .. }, Field::Float(value)) => Value::Int(whole_number(value)?),
-        (ColumnType::Int { .. } | ColumnType::Timestamp(_), Field::Int(value)) => Value::Int(value),
-        (ColumnType::Int { .. }, Field::Time { value, .. }) => Value::Int(value),
-        (ColumnType::Bool, Field::Text(text)) => {
-            Value::Int(boolean(text).ok_or(Fault::NotABool)?.into())
+    }
+
+    /// A number's text as Rust reads it.
+    #[inline]
+    fn digits<'a>(&self, text: &'a [u8], fraction: bool) -> Cow<'a, [u8]> {
+        let text = text.trim_ascii();
+        if self.decimal.is_none() && self.thousands.is_none() {
+            return Cow::Borrowed(text);
         }
-        (ColumnType::Bool | ColumnType::Int { .. }, Field::Bool(value)) => Value::Int(value.into()),
-        (ColumnType::Bool, Field::Int(value)) => Value::Int(value),
-        (ColumnType::Timestamp(unit), Field::Text(text)) => Value::Int(instant(text, unit, finer)?),
-        (ColumnType::Timestamp(unit), Field::Time { value, per_second }) => {
-            Value::Int(converted(value, per_second, unit, finer)?)
+        let byte = |byte: &u8| match *byte {
+            byte if Some(byte) == self.thousands => None,
+            byte if Some(byte) == self.decimal && fraction => Some(b'.'),
+            // A point is no sign of a fraction then.
+            b'.' if self.decimal.is_some() => Some(b'!'),
+            byte => Some(byte),
+        };
+        Cow::Owned(text.iter().filter_map(byte).collect())
+    }
+
+    #[inline]
+    fn number(&self, text: &[u8]) -> Result<f64, Fault> {
+        fast_float2::parse(&*self.digits(text, true)).map_err(|_| Fault::NotANumber)
+    }
+
+    /// The time that a text is: an integer of the unit, seconds with a fraction, or a date.
+    #[inline]
+    fn instant(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
+        let text = text.trim_ascii();
+        if !matches!(text, [_, _, _, _, b'-', ..]) {
+            return match whole(text) {
+                Err(Fault::NotWhole) => self.decimal_seconds(text, unit),
+                other => other,
+            };
         }
-        _ => return Err(Fault::OtherType),
-    };
-    check(column, &value)?;
-    Ok(value)
+        let time = time::parse(text).ok_or(Fault::NotATime)?;
+        self.timed(time, unit)
+    }
+
+    /// Seconds since 1970 that have a fraction, exactly.
+    fn decimal_seconds(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
+        let text = str::from_utf8(text).map_err(|_| Fault::NotATime)?;
+        let (seconds, fraction) = text.split_once('.').ok_or(Fault::NotATime)?;
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let negative = seconds.starts_with('-');
+        if !is_digits(seconds.trim_start_matches('-')) || !is_digits(fraction) {
+            return Err(Fault::NotATime);
+        }
+        let whole: i64 = seconds.parse().map_err(|_| Fault::OutOfRange)?;
+        let digits = &fraction[..fraction.len().min(9)];
+        let nanos: i64 = format!("{digits:0<9}").parse().map_err(|_| Fault::NotATime)?;
+        let cut = fraction.bytes().skip(9).any(|digit| digit != b'0');
+        let (seconds, nanos) = match negative && nanos > 0 {
+            true => (whole - 1, NANOS - nanos),
+            false => (whole, nanos),
+        };
+        self.units(seconds, nanos, cut, unit)
+    }
+
+    /// The same of a number.
+    fn seconds(&mut self, value: f64, unit: TimeUnit) -> Result<i64, Fault> {
+        if !value.is_finite() || value.abs() > 1e14 {
+            return Err(Fault::NotATime);
+        }
+        // A double of this time has microseconds at best.
+        let micros = (value * 1e6).round() as i64;
+        self.units(micros.div_euclid(1_000_000), 1_000 * micros.rem_euclid(1_000_000), false, unit)
+    }
+
+    /// The time that DuckDB has read.
+    pub(super) fn moment(&mut self, cell: Cell<'_>, unit: TimeUnit) -> Result<i64, Fault> {
+        let of = |value: i64, per_second: i64, has_zone| Time {
+            seconds: value.div_euclid(per_second),
+            nanos: (value.rem_euclid(per_second) * (NANOS / per_second)) as u32,
+            cut: false,
+            has_zone,
+        };
+        match cell {
+            Cell::Micros(value) => self.timed(of(value, 1_000_000, false), unit),
+            Cell::Instant(value) => self.timed(of(value, 1_000_000, true), unit),
+            Cell::Nanos(value) => self.timed(of(value, NANOS, false), unit),
+            _ => Err(Fault::NotATime),
+        }
+    }
+
+    /// A time in a unit, and in UTC.
+    #[inline]
+    fn timed(&mut self, time: Time, unit: TimeUnit) -> Result<i64, Fault> {
+        let mut seconds = time.seconds;
+        if !time.has_zone && self.zone.is_some() {
+            seconds = self.in_utc(seconds).ok_or(Fault::OutOfRange)?;
+        }
+        self.units(seconds, time.nanos.into(), time.cut, unit)
+    }
+
+    /// Seconds of UTC of those that a clock of the zone shows. Of an hour that it shows twice the
+    /// second is taken where the first would lie well before the time before.
+    fn in_utc(&mut self, seconds: i64) -> Option<i64> {
+        const BACK: i64 = 1_800;
+        let zone = self.zone.as_ref()?;
+        let clock = Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC);
+        let ambiguous = zone.to_ambiguous_timestamp(DateTime::from(clock));
+        let found = match ambiguous.offset() {
+            AmbiguousOffset::Unambiguous { .. } => ambiguous.compatible().ok()?,
+            AmbiguousOffset::Fold { .. } => {
+                self.doubtful += 1;
+                let (first, second) = (ambiguous.earlier().ok()?, ambiguous.later().ok()?);
+                let is_back = |last: Timestamp| first.as_second() < last.as_second() - BACK;
+                if self.last.is_some_and(is_back) { second } else { first }
+            }
+            AmbiguousOffset::Gap { .. } => {
+                self.doubtful += 1;
+                ambiguous.compatible().ok()?
+            }
+        };
+        self.last = Some(found);
+        Some(found.as_second())
+    }
+
+    #[inline]
+    fn units(&mut self, seconds: i64, nanos: i64, cut: bool, unit: TimeUnit) -> Result<i64, Fault> {
+        let nanos_of_unit = NANOS / unit.per_second();
+        self.finer += u64::from(cut || nanos % nanos_of_unit != 0);
+        seconds
+            .checked_mul(unit.per_second())
+            .and_then(|seconds| seconds.checked_add(nanos / nanos_of_unit))
+            .ok_or(Fault::OutOfRange)
+    }
 }
 
 /// The whole number that a text is, with a sign and blanks around it or without.
@@ -75,47 +295,16 @@ fn whole_number(value: f64) -> Result<i64, Fault> {
     }
 }
 
-/// The truth value that a text is.
+/// The truth value that a text is, as DuckDB takes them.
 pub(super) fn boolean(text: &[u8]) -> Option<bool> {
-    match text.trim_ascii() {
-        b"1" => Some(true),
-        b"0" => Some(false),
-        text if text.eq_ignore_ascii_case(b"true") => Some(true),
-        text if text.eq_ignore_ascii_case(b"false") => Some(false),
-        _ => None,
+    let is = |words: &[&str]| {
+        words.iter().any(|word| text.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
+    };
+    match () {
+        () if is(&["true", "t", "yes", "y", "1"]) => Some(true),
+        () if is(&["false", "f", "no", "n", "0"]) => Some(false),
+        () => None,
     }
-}
-
-/// The time that a text is: an integer of the unit, or a date.
-#[inline]
-fn instant(text: &[u8], unit: TimeUnit, finer: &mut u64) -> Result<i64, Fault> {
-    let text = text.trim_ascii();
-    if !matches!(text, [_, _, _, _, b'-', ..]) {
-        return whole(text).map_err(|fault| match fault {
-            Fault::NotWhole => Fault::NotATime,
-            other => other,
-        });
-    }
-    let time = time::parse(text).ok_or(Fault::NotATime)?;
-    let nanos_of_unit = 1_000_000_000 / unit.per_second();
-    let nanos = i64::from(time.nanos);
-    *finer += u64::from(time.cut || nanos % nanos_of_unit != 0);
-    time.seconds
-        .checked_mul(unit.per_second())
-        .and_then(|seconds| seconds.checked_add(nanos / nanos_of_unit))
-        .ok_or(Fault::OutOfRange)
-}
-
-/// A time in another unit.
-fn converted(value: i64, per_second: i64, unit: TimeUnit, finer: &mut u64) -> Result<i64, Fault> {
-    let to = unit.per_second();
-    // The units are powers of ten: one of the two divides the other.
-    if to >= per_second {
-        return value.checked_mul(to / per_second).ok_or(Fault::OutOfRange);
-    }
-    let units = per_second / to;
-    *finer += u64::from(value % units != 0);
-    Ok(value.div_euclid(units))
 }
 
 #[cfg(test)]
@@ -127,7 +316,7 @@ mod tests {
     }
 
     fn read(of: ColumnType, text: &str) -> Result<Value<'_>, Fault> {
-        fit(&column(of), Field::Text(text.as_bytes()), &mut 0)
+        Reading::default().fit(&column(of), Cell::Text(text.as_bytes()))
     }
 
     const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
@@ -153,7 +342,8 @@ mod tests {
             (ColumnType::Int { bits: 8, signed: true }, "-129", Err(Fault::OutOfRange)),
             (ColumnType::Bool, "True", Ok(1)),
             (ColumnType::Bool, "0", Ok(0)),
-            (ColumnType::Bool, "yes", Err(Fault::NotABool)),
+            (ColumnType::Bool, "yes", Ok(1)),
+            (ColumnType::Bool, "maybe", Err(Fault::NotABool)),
         ] {
             assert_eq!(read(of, text), expected.map(Value::Int), "{of} {text}");
         }
@@ -179,24 +369,21 @@ mod tests {
         assert_eq!(read(of(TimeUnit::Nanoseconds), "2400-01-01"), Err(Fault::OutOfRange));
         assert_eq!(read(of(TimeUnit::Seconds), "2004-02-30"), Err(Fault::NotATime));
         assert_eq!(read(of(TimeUnit::Seconds), "noon"), Err(Fault::NotATime));
-        let mut finer = 0;
+        let mut reading = Reading::default();
         for text in [text, "2004-02-28", "2004-02-28T00:00:00.500"] {
-            fit(&column(of(TimeUnit::Seconds)), Field::Text(text.as_bytes()), &mut finer).unwrap();
+            reading.fit(&column(of(TimeUnit::Seconds)), Cell::Text(text.as_bytes())).unwrap();
         }
-        assert_eq!(finer, 2);
+        assert_eq!(reading.finer, 2);
         // Before 1970, too, what is cut off lies after the value.
-        let before = fit(
-            &column(of(TimeUnit::Seconds)),
-            Field::Time { value: -1_500, per_second: 1_000 },
-            &mut finer,
-        );
-        assert_eq!((before, finer), (Ok(Value::Int(-2)), 3));
+        let before = reading.fit(&column(of(TimeUnit::Seconds)), Cell::Micros(-1_500_000));
+        assert_eq!((before, reading.finer), (Ok(Value::Int(-2)), 3));
     }
 
     #[test]
     fn texts_are_utf_8_without_nul_and_bytes_are_anything() {
         let odd = b"a\xff\0";
-        let of = |of, text| fit(&column(of), Field::Text(text), &mut 0).map(Value::to_owned);
+        let of =
+            |of, text| Reading::default().fit(&column(of), Cell::Text(text)).map(Value::to_owned);
         assert_eq!(of(ColumnType::Text, odd), Err(Fault::NotUtf8));
         assert_eq!(of(ColumnType::Text, b"a\0"), Err(Fault::Nul));
         assert_eq!(of(ColumnType::Bytes, odd), Ok(Value::Bytes(odd).to_owned()));
@@ -205,13 +392,75 @@ mod tests {
 
     #[test]
     fn what_parquet_has_as_numbers_goes_where_nothing_is_lost() {
-        let of = |of, field| fit(&column(of), field, &mut 0);
-        assert_eq!(of(U16, Field::Float(3.0)), Ok(Value::Int(3)));
-        assert_eq!(of(U16, Field::Float(3.5)), Err(Fault::NotWhole));
-        assert_eq!(of(I64, Field::Float(1e300)), Err(Fault::OutOfRange));
-        assert_eq!(of(I64, Field::Float(f64::NAN)), Err(Fault::NotWhole));
-        assert_eq!(of(ColumnType::Float, Field::Int(3)), Ok(Value::Float(3.0)));
-        assert_eq!(of(ColumnType::Text, Field::Int(3)), Err(Fault::OtherType));
-        assert_eq!(of(U16, Field::Absent), Err(Fault::Absent));
+        let of = |of, cell| Reading::default().fit(&column(of), cell);
+        assert_eq!(of(U16, Cell::Float(3.0)), Ok(Value::Int(3)));
+        assert_eq!(of(U16, Cell::Float(3.5)), Err(Fault::NotWhole));
+        assert_eq!(of(I64, Cell::Float(1e300)), Err(Fault::OutOfRange));
+        assert_eq!(of(I64, Cell::Float(f64::NAN)), Err(Fault::NotWhole));
+        assert_eq!(of(ColumnType::Float, Cell::Int(3)), Ok(Value::Float(3.0)));
+        assert_eq!(of(ColumnType::Text, Cell::Int(3)), Err(Fault::OtherType));
+        assert_eq!(of(U16, Cell::Null), Err(Fault::Absent));
+    }
+
+    #[test]
+    fn numbers_of_seconds_with_a_fraction_are_times_to_their_last_digit() {
+        let micros = ColumnType::Timestamp(TimeUnit::Microseconds);
+        assert_eq!(read(micros, "1717200001.0015838"), Ok(Value::Int(1_717_200_001_001_583)));
+        assert_eq!(read(micros, "-0.5"), Ok(Value::Int(-500_000)));
+        assert_eq!(read(micros, "1.5e3"), Err(Fault::NotATime));
+        let of = |value| Reading::default().fit(&column(micros), Cell::Float(value));
+        assert_eq!(of(1_717_200_000.25), Ok(Value::Int(1_717_200_000_250_000)));
+    }
+
+    fn reading(rows: &RowsFile) -> Reading {
+        Reading::new(rows, true).unwrap()
+    }
+
+    #[test]
+    fn words_and_numbers_for_absent_values_count_where_a_value_may_be_absent() {
+        let words = ["NA".to_owned(), "-9999".to_owned(), "NaN".to_owned()];
+        let mut reading = reading(&RowsFile { absent: words.to_vec(), ..RowsFile::default() });
+        let mut column = column(ColumnType::Float);
+        assert_eq!(reading.fit(&column, Cell::Text(b"NA")), Err(Fault::NotANumber));
+        assert_eq!(reading.fit(&column, Cell::Text(b"-9999")), Ok(Value::Float(-9999.0)));
+        column.nullable = true;
+        for cell in
+            [Cell::Text(b" NA "), Cell::Text(b"-9999.0"), Cell::Float(f64::NAN), Cell::Int(-9999)]
+        {
+            assert_eq!(reading.fit(&column, cell), Ok(Value::Null), "{cell:?}");
+        }
+        assert_eq!(reading.fit(&column, Cell::Text(b"5")), Ok(Value::Float(5.0)));
+    }
+
+    #[test]
+    fn numbers_may_have_a_comma_before_their_fraction() {
+        let option = |name: &str, text: &str| (name.to_owned(), Literal::Text(text.to_owned()));
+        let read = vec![option("decimal_separator", ","), option("thousands", ".")];
+        let mut reading = reading(&RowsFile { read, ..RowsFile::default() });
+        let column = column(ColumnType::Float);
+        assert_eq!(reading.fit(&column, Cell::Text(b"1.020,13")), Ok(Value::Float(1020.13)));
+    }
+
+    #[test]
+    fn local_times_are_taken_to_utc_and_an_hour_that_comes_again_goes_on() {
+        let rows = RowsFile { zone: Some("Europe/Berlin".to_owned()), ..RowsFile::default() };
+        let mut reading = reading(&rows);
+        let column = column(ColumnType::Timestamp(TimeUnit::Seconds));
+        let midnight = 1_729_987_200;
+        for (text, hours) in [
+            ("2024-10-27 01:30:00", -0.5),
+            ("2024-10-27 02:30:00", 0.5),
+            ("2024-10-27 02:50:00", 0.8333),
+            ("2024-10-27 02:05:00", 1.0833),
+            ("2024-10-27 03:00:00", 2.0),
+            ("2024-10-27 03:00:00Z", 3.0),
+        ] {
+            let expected = midnight + (hours * 3_600.0_f64 / 60.0).round() as i64 * 60;
+            let cell = Cell::Text(text.as_bytes());
+            assert_eq!(reading.fit(&column, cell), Ok(Value::Int(expected)), "{text}");
+        }
+        assert_eq!(reading.doubtful, 3);
+        let wrong = RowsFile { zone: Some("Mars/Olympus".to_owned()), ..RowsFile::default() };
+        assert!(Reading::new(&wrong, true).unwrap_err().to_string().contains("Mars/Olympus"));
     }
 }

@@ -1,11 +1,13 @@
 //! Rows that do not fit, counted by reason.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Column, Value};
 
 use super::fault::Fault;
-use super::record::Field;
+use super::source::Rejected;
 use crate::DataError;
 
 /// Characters of a value that a message shows.
@@ -17,19 +19,30 @@ pub(super) struct Refused<'a> {
     columns: &'a [Column],
     /// For each column, and behind them for whole rows, the rows by fault.
     counts: Vec<[u64; Fault::ALL.len()]>,
-    first: Option<String>,
-    /// What a row is counted by: a line or a row.
-    unit: &'static str,
+    first: Option<First>,
+    /// Rows whose key a row before has, and where the first two of them stand.
+    again: (u64, Option<(String, String)>),
 }
 
+/// The first row that does not fit.
+#[derive(Debug)]
+enum First {
+    /// By its number, from 0, and what is wrong with it.
+    Row(u64, String),
+    /// A line that is no row, with the same.
+    Line(String, String),
+}
+
+/// Why a row is left out whose key a row before it has.
+pub(super) const AGAIN: &str = "a key that was there before";
+
 impl<'a> Refused<'a> {
-    pub(super) fn new(columns: &'a [Column], unit: &'static str) -> Self {
+    pub(super) fn new(columns: &'a [Column]) -> Self {
         let counts = vec![[0; Fault::ALL.len()]; columns.len() + 1];
-        Self { columns, counts, first: None, unit }
+        Self { columns, counts, first: None, again: (0, None) }
     }
 
-    /// Counts a row whose value in `column` does not fit, or the row as a whole where there is no
-    /// such column. `number` is that of the line or the row, from 1.
+    /// Counts a row whose value in `column` does not fit. `number` is that of the row, from 0.
     #[cold]
     pub(super) fn count(
         &mut self,
@@ -40,9 +53,38 @@ impl<'a> Refused<'a> {
     ) {
         self.counts[column][fault as usize] += 1;
         if self.first.is_none() {
-            let reason = self.reason(column, fault);
-            self.first = Some(format!("{} {number}: {reason}: {}", self.unit, found()));
+            let reason = format!("{}: {}", self.reason(column, fault), found());
+            self.first = Some(First::Row(number, reason));
         }
+    }
+
+    /// Counts a row that could not be read.
+    pub(super) fn count_broken(&mut self, number: u64) {
+        let (whole, fault) = (self.columns.len(), Fault::NotAnObject);
+        self.counts[whole][fault as usize] += 1;
+        self.first.get_or_insert_with(|| First::Row(number, fault.reason().to_owned()));
+    }
+
+    /// Counts lines that are no rows.
+    pub(super) fn count_lines(&mut self, lines: &Rejected) {
+        let whole = self.columns.len();
+        self.counts[whole][lines.fault as usize] += lines.lines;
+        // A line that takes others with it is what is to be mended first.
+        let is_other = matches!(self.first, Some(First::Line(..)));
+        if self.first.is_none() || lines.lines > 1 && !is_other {
+            let text = excerpt(lines.text.trim_end().as_bytes());
+            let with = match lines.lines {
+                1 => String::new(),
+                lines => format!(", which takes {lines} lines with it"),
+            };
+            let reason = format!("{}{with}: {text}", lines.fault.reason());
+            self.first = Some(First::Line(format!("line {}", lines.line), reason));
+        }
+    }
+
+    /// Counts rows whose key a row before has.
+    pub(super) fn count_again(&mut self, count: u64, pair: Option<&(String, String)>) {
+        self.again = (count, pair.cloned());
     }
 
     fn reason(&self, column: usize, fault: Fault) -> String {
@@ -53,7 +95,7 @@ impl<'a> Refused<'a> {
     }
 
     /// The rows by reason, if they are no larger share of all than `lenient`; `kept` are those that
-    /// fit.
+    /// fit, and `place` says where a row stands.
     ///
     /// # Errors
     /// [`DataError::RowsRefused`].
@@ -61,7 +103,8 @@ impl<'a> Refused<'a> {
         self,
         kept: u64,
         lenient: f64,
-        from: &str,
+        from: &Path,
+        place: &dyn Fn(u64) -> String,
     ) -> Result<BTreeMap<String, u64>, DataError> {
         let mut dropped = BTreeMap::new();
         for (column, counts) in self.counts.iter().enumerate() {
@@ -71,6 +114,11 @@ impl<'a> Refused<'a> {
                 }
             }
         }
+        let misfits = !dropped.is_empty();
+        let (again, pair) = &self.again;
+        if *again > 0 {
+            dropped.insert(AGAIN.to_owned(), *again);
+        }
         let refused: u64 = dropped.values().sum();
         let rows = kept + refused;
         if refused as f64 <= lenient * rows as f64 {
@@ -78,13 +126,25 @@ impl<'a> Refused<'a> {
         }
         let reasons: Vec<_> =
             dropped.iter().map(|(reason, count)| format!("{count} with {reason}")).collect();
+        let first = self.first.map(|first| match first {
+            First::Row(row, reason) => format!("{}: {reason}", place(row)),
+            First::Line(line, reason) => format!("{line}: {reason}"),
+        });
+        let pair = pair.as_ref().map(|(a, b)| format!("{a} and {b} have the same key"));
+        let types = misfits.then_some("correct the types of these columns in the workload file");
+        let keys = (*again > 0).then_some(
+            "name columns as the key that are unique together, or write keep = \"last\" to keep the \
+             newest row of each key",
+        );
+        let remedy: Vec<_> = types.into_iter().chain(keys).collect();
         Err(DataError::RowsRefused {
-            from: from.to_owned(),
+            from: from.display().to_string(),
             refused,
             rows,
             percent: 100.0 * lenient,
             reasons: reasons.join("; "),
-            first: self.first.unwrap_or_default(),
+            first: first.into_iter().chain(pair).collect::<Vec<_>>().join("; "),
+            remedy: remedy.join("; "),
         })
     }
 }
@@ -101,14 +161,16 @@ pub(super) fn shown(value: &Value<'_>) -> String {
 }
 
 /// What a file has, as a message shows it.
-pub(super) fn shown_field(field: &Field<'_>) -> String {
-    match field {
-        Field::Absent => "nothing".to_owned(),
-        Field::Text(text) => excerpt(text),
-        Field::Bool(value) => value.to_string(),
-        Field::Int(value) => value.to_string(),
-        Field::Float(value) => value.to_string(),
-        Field::Time { value, per_second } => format!("the time {value} in 1/{per_second} s"),
+pub(super) fn shown_cell(cell: &Cell<'_>) -> String {
+    match cell {
+        Cell::Null => "nothing".to_owned(),
+        Cell::Text(text) => excerpt(text),
+        Cell::Bool(value) => value.to_string(),
+        Cell::Int(value) => value.to_string(),
+        Cell::Unsigned(value) => value.to_string(),
+        Cell::Float(value) => value.to_string(),
+        Cell::Micros(value) | Cell::Instant(value) => format!("{value} us since 1970"),
+        Cell::Nanos(value) => format!("{value} ns since 1970"),
     }
 }
 

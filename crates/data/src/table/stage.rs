@@ -1,18 +1,21 @@
 //! Rows of a table, checked and staged.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use embermark_model::choice::UnknownName;
-use embermark_model::table::{MakeKind, RowsFrom, Table, Value};
+use embermark_libraries::duckdb::stream::Cell;
+use embermark_model::table::{Keep, RowsFile, RowsFrom, Table, Value};
+use sha2::{Digest, Sha256};
 
-use super::fault::{Fault, check};
-use super::fit::fit;
+use super::fault::check;
+use super::fit::Reading;
 use super::made::Maker;
-use super::record::{Names, Record, Sink};
-use super::refused::{Refused, excerpt, shown, shown_field};
-use super::source::{Format, Source};
-use super::writer::TableWriter;
+use super::refused::{AGAIN, Refused, shown, shown_cell};
+use super::select::{From, Selection};
+use super::source::{Source, check_whole};
+use super::writer::{TableWriter, folder};
 use crate::DataError;
 
 /// What became of the rows of a table.
@@ -24,17 +27,22 @@ pub struct Staged {
     pub dropped: BTreeMap<String, u64>,
     /// What is odd about rows that are staged, with their number.
     pub remarks: BTreeMap<String, u64>,
-    /// Of the file they were read from, in hexadecimal.
+    /// Of the file they were read from, in hexadecimal; of several files, of their digests.
     pub sha256: Option<String>,
-    /// The file they were read from.
+    /// The file they were read from, of several the first.
     pub file: Option<PathBuf>,
+    /// The first pair of rows with one key, where there is one: where they stand.
+    pub again: Option<(String, String)>,
 }
-
-/// Why a row is left out whose key a row before it has.
-const AGAIN: &str = "a key that was there before";
 
 /// What is odd about a time that has more digits than its column.
 const FINER: &str = "time finer than the unit of its column: cut";
+const NULS: &str = "NULs before a value: passed over";
+const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
+const HEADERS: &str = "the names of the columns again: passed over";
+const REPEATED: &str = "a key that comes again: one row is kept, as the table says";
+/// Places of dropped rows that are remembered, by which a message finds a line.
+const REMEMBERED: usize = 1 << 20;
 
 /// Writes the rows of a table to `to`, for [`super::StagedTable::open`], in place of what was there.
 ///
@@ -59,112 +67,165 @@ pub fn stage(
 ) -> Result<Staged, DataError> {
     match &tables[table].rows {
         RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
-        RowsFrom::File(file) => read(&tables[table], &base.join(file), limit, lenient, to),
+        RowsFrom::File(rows) => read(&tables[table], rows, base, limit, lenient, to),
     }
 }
 
 fn read(
     table: &Table,
-    path: &Path,
+    rows: &RowsFile,
+    base: &Path,
     limit: Option<u64>,
     lenient: f64,
     to: &Path,
 ) -> Result<Staged, DataError> {
-    let source = Source::open(path)?;
-    let unit = if source.format == Format::Parquet { "row" } else { "line" };
-    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), unit, to)?;
+    let unwritable = |cause| DataError::Unwritable { path: to.to_owned(), cause };
+    // A query is read in its folder.
+    let to = &*std::path::absolute(to).map_err(unwritable)?;
+    let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
+    let wanted: Vec<&str> = table.columns.iter().flat_map(super::select::names).collect();
+    let source = Source::open(rows, base, scratch.path(), Some(&wanted))?;
+    let selection = Selection::new(&table.columns, rows, &source)?;
+    let mut stager = Stager {
+        table,
+        limit: limit.unwrap_or(u64::MAX),
+        selection: &selection,
+        source: &source,
+        reading: Reading::new(rows, source.dialect.is_some())?,
+        read: 0,
+        writer: TableWriter::create(to, &table.columns, &table.key, rows.keep)?,
+        refused: Refused::new(&table.columns),
+        gone: Vec::new(),
+        headers: 0,
+    };
+    let paths = source.files.as_ref().map(|files| files.paths.clone()).unwrap_or_default();
     let (read, sha256) = std::thread::scope(|scope| {
         // Beside the reading where there is a second core.
-        let hashing = scope.spawn(|| source.sha256());
-        let read = source.read(&mut stager);
+        let hashing = scope.spawn(|| {
+            paths.iter().try_for_each(|path| check_whole(path)).and_then(|()| digest(&paths))
+        });
+        let read = source.read(&selection.sql, |row| stager.row(row));
         (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     read?;
-    let Stager { writer, refused, finer, .. } = stager;
-    let mut staged = finish(writer, refused, &path.display().to_string(), lenient)?;
-    if finer > 0 {
-        staged.remarks.insert(FINER.to_owned(), finer);
+    let rejected = source.rejected()?;
+    let Stager { writer, mut refused, reading, gone, headers, .. } = stager;
+    for line in &rejected {
+        refused.count_lines(line);
     }
-    Ok(Staged { sha256: Some(sha256), file: Some(path.to_owned()), ..staged })
+    let remarks = [
+        (FINER, reading.finer),
+        (NULS, reading.nuls),
+        (DOUBTFUL, reading.doubtful),
+        (HEADERS, headers),
+    ];
+    let mut staged = finish(
+        writer,
+        refused,
+        rows.keep,
+        lenient,
+        &source.name,
+        &|row| {
+            let row = gone.iter().fold(row, |row, gone| row + u64::from(*gone <= row));
+            source.place(row, &rejected)
+        },
+        &|row| source.place(row, &rejected),
+    )?;
+    let remarks = remarks.into_iter().filter(|(_, count)| *count > 0);
+    staged.remarks.extend(remarks.map(|(what, count)| (what.to_owned(), count)));
+    let file = paths.first().cloned();
+    Ok(Staged { sha256: sha256?, file, ..staged })
 }
 
-/// Where the values of a column of a file come from.
-#[derive(Clone, Copy)]
-enum From {
-    /// The field at a place.
-    Field(usize),
-    /// The number of the record, where the file has no key: `make = "sequence"`.
-    Number { from: i64, step: i64, repeat: u64 },
+/// SHA-256 of a file in hexadecimal; of several, of their digests.
+fn digest(paths: &[PathBuf]) -> Result<Option<String>, DataError> {
+    let of = |path: &PathBuf| -> io::Result<String> {
+        let (mut hasher, mut file) = (Sha256::new(), File::open(path)?);
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(hex(hasher)),
+                read => hasher.update(&piece[..read]),
+            }
+        }
+    };
+    let unreadable = |path: &PathBuf, cause| DataError::Unreadable { path: path.clone(), cause };
+    let digests = paths.iter().map(|path| of(path).map_err(|cause| unreadable(path, cause)));
+    let digests = digests.collect::<Result<Vec<_>, _>>()?;
+    Ok(match &digests[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(hex(Sha256::new().chain_update(several.join("\n")))),
+    })
 }
 
-/// Stages the records of a file.
+fn hex(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Stages the rows of files.
 struct Stager<'a> {
     table: &'a Table,
     limit: u64,
-    /// By column where its values come from.
-    columns: Vec<From>,
-    /// Records so far.
+    selection: &'a Selection,
+    source: &'a Source,
+    reading: Reading,
+    /// Rows so far.
     read: u64,
     writer: TableWriter<'a>,
     refused: Refused<'a>,
-    finer: u64,
+    /// Those of them that are not staged.
+    gone: Vec<u64>,
+    headers: u64,
 }
 
-impl<'a> Stager<'a> {
-    fn new(
-        table: &'a Table,
-        limit: u64,
-        unit: &'static str,
-        to: &'a Path,
-    ) -> Result<Self, DataError> {
-        let writer = TableWriter::create(to, &table.columns, &table.key)?;
-        let refused = Refused::new(&table.columns, unit);
-        Ok(Self { table, limit, columns: Vec::new(), read: 0, writer, refused, finer: 0 })
-    }
-}
-
-impl Sink for Stager<'_> {
-    fn begin(&mut self, names: &mut Names) -> Result<(), UnknownName> {
-        for column in &self.table.columns {
-            let kind = column.make.as_ref().map(|make| &make.kind);
-            self.columns.push(if let Some(&MakeKind::Sequence { from, step, repeat }) = kind {
-                From::Number { from, step, repeat: repeat.max(1) }
-            } else {
-                From::Field(names.want(column.from.as_ref().unwrap_or(&column.name))?)
-            });
-        }
-        Ok(())
-    }
-
+impl Stager<'_> {
+    /// Takes a row; says whether it wants more.
     #[inline]
-    fn record<R: Record>(&mut self, record: &R) -> Result<bool, DataError> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<bool, DataError> {
         if self.writer.rows() == self.limit {
             return Ok(false);
         }
-        let number = self.read as i64;
+        let number = self.read;
         self.read += 1;
-        for (place, (column, &from)) in self.table.columns.iter().zip(&self.columns).enumerate() {
-            let field = match from {
-                From::Field(field) => record.field(field),
+        if self.selection.is_header(cells) {
+            self.headers += 1;
+            self.forget(number);
+            return Ok(true);
+        }
+        if self.source.has_broken && cells.iter().all(|cell| *cell == Cell::Null) {
+            self.refused.count_broken(number);
+            self.forget(number);
+            return Ok(true);
+        }
+        for (place, (column, from)) in
+            self.table.columns.iter().zip(&self.selection.columns).enumerate()
+        {
+            let found = match *from {
                 From::Number { from, step, repeat } => {
-                    let steps = number / repeat as i64;
+                    let steps = number as i64 / repeat as i64;
                     let value = Value::Int(from.wrapping_add(step.wrapping_mul(steps)));
-                    match check(column, &value) {
-                        Ok(()) => self.writer.put(place, value),
-                        Err(fault) => {
-                            self.refused.count(place, fault, record.line(), || shown(&value));
-                            self.writer.drop_row();
-                            return Ok(true);
-                        }
-                    }
-                    continue;
+                    check(column, &value).map(|()| value).map_err(|fault| (fault, shown(&value)))
+                }
+                From::Field(at) => {
+                    let fit = self.reading.fit(column, cells[at]);
+                    fit.map_err(|fault| (fault, shown_cell(&cells[at])))
+                }
+                From::Time { time, text, unit } => {
+                    let fit = match (cells[time], cells[text]) {
+                        (_, raw) if self.reading.is_absent(column, raw) => Ok(Value::Null),
+                        (Cell::Null, raw) => self.reading.fit(column, raw),
+                        (time, _) => self.reading.moment(time, unit).map(Value::Int),
+                    };
+                    fit.map_err(|fault| (fault, shown_cell(&cells[text])))
                 }
             };
-            match fit(column, field, &mut self.finer) {
+            match found {
                 Ok(value) => self.writer.put(place, value),
-                Err(fault) => {
-                    self.refused.count(place, fault, record.line(), || shown_field(&field));
+                Err((fault, found)) => {
+                    self.refused.count(place, fault, number, || found);
                     self.writer.drop_row();
+                    self.forget(number);
                     return Ok(true);
                 }
             }
@@ -173,8 +234,10 @@ impl Sink for Stager<'_> {
         Ok(true)
     }
 
-    fn broken(&mut self, line: u64, fault: Fault, found: &[u8]) {
-        self.refused.count(self.table.columns.len(), fault, line, || excerpt(found));
+    fn forget(&mut self, number: u64) {
+        if self.gone.len() < REMEMBERED {
+            self.gone.push(number);
+        }
     }
 }
 
@@ -188,8 +251,8 @@ fn made(
 ) -> Result<Staged, DataError> {
     let table = &tables[place];
     let mut maker = Maker::new(tables, place, rows, seed)?;
-    let mut writer = TableWriter::create(to, &table.columns, &table.key)?;
-    let mut refused = Refused::new(&table.columns, "row");
+    let mut writer = TableWriter::create(to, &table.columns, &table.key, Keep::First)?;
+    let mut refused = Refused::new(&table.columns);
     for row in 0..rows {
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
         let mut fault = None;
@@ -204,28 +267,43 @@ fn made(
         match fault {
             None => writer.end_row()?,
             Some((place, fault, found)) => {
-                refused.count(place, fault, row + 1, || found);
+                refused.count(place, fault, row, || found);
                 writer.drop_row();
             }
         }
     }
-    finish(writer, refused, &format!("table {}", table.name), lenient)
+    let place = |row: u64| format!("row {}", row + 1);
+    let from = PathBuf::from(format!("table {}", table.name));
+    // That draws meet is no mistake.
+    let mut staged = finish(writer, refused, Keep::First, lenient, &from, &place, &place)?;
+    let again = staged.remarks.remove(REPEATED);
+    staged.dropped.extend(again.map(|count| (AGAIN.to_owned(), count)));
+    Ok(staged)
 }
 
-/// Completes the file; says what became of the rows.
+/// Completes the file; says what became of the rows. `kept` says where a row stands that was kept, and
+/// `read` where one that was read.
 fn finish(
     writer: TableWriter<'_>,
-    refused: Refused<'_>,
-    from: &str,
+    mut refused: Refused<'_>,
+    keep: Keep,
     lenient: f64,
+    from: &Path,
+    kept: &dyn Fn(u64) -> String,
+    read: &dyn Fn(u64) -> String,
 ) -> Result<Staged, DataError> {
-    let kept = writer.rows();
-    let mut dropped = refused.judge(kept, lenient, from)?;
+    let rows = writer.rows();
     let again = writer.finish()?;
-    if again > 0 {
-        dropped.insert(AGAIN.to_owned(), again);
+    let pair = again.first.map(|(first, second)| (kept(first), kept(second)));
+    let mut remarks = BTreeMap::new();
+    if again.count > 0 && keep == Keep::One {
+        refused.count_again(again.count, pair.as_ref());
+    } else if again.count > 0 {
+        remarks.insert(REPEATED.to_owned(), again.count);
     }
-    Ok(Staged { rows: kept - again, dropped, ..Staged::default() })
+    let rows = rows - again.count;
+    let dropped = refused.judge(rows, lenient, from, read)?;
+    Ok(Staged { rows, dropped, remarks, again: pair, ..Staged::default() })
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ pub(super) struct Time {
     pub(super) nanos: u32,
     /// Whether digits beyond the nanosecond were cut off.
     pub(super) cut: bool,
+    /// Whether the text says of which zone it is.
+    pub(super) has_zone: bool,
 }
 
 /// Reads a time as RFC 3339 has it, such as `2004-02-28T00:59:16.02785Z`; with a blank for the `T`
@@ -16,7 +18,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Time> {
     let &[y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0, ref rest @ ..] = text else { return None };
     let year = 100 * two(y3, y2)? + two(y1, y0)?;
     let day = days(year, two(m1, m0)?, two(d1, d0)?)?;
-    let midnight = Time { seconds: 86_400 * day, nanos: 0, cut: false };
+    let midnight = Time { seconds: 86_400 * day, nanos: 0, cut: false, has_zone: false };
     let &[b'T' | b't' | b' ', h1, h0, b':', m1, m0, ref rest @ ..] = rest else {
         return rest.is_empty().then_some(midnight);
     };
@@ -33,7 +35,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Time> {
         _ => (0, false, rest),
     };
     let seconds = midnight.seconds + 3_600 * hour + 60 * minute + second - offset(rest)?;
-    Some(Time { seconds, nanos, cut })
+    Some(Time { seconds, nanos, cut, has_zone: !rest.is_empty() })
 }
 
 /// The digits of a fraction in nanoseconds, whether more digits but zeros follow these, and the

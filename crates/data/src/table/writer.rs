@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use embermark_model::table::{Column, Value};
+use embermark_model::table::{Column, Keep, Value};
 
-use super::again::Again;
+use super::again::{Again, Repeats};
 use super::layout::{self, Entry, Header};
 use super::order::{Sorted, ascends};
 use super::staged::StagedTable;
@@ -22,6 +22,7 @@ const BUFFER: usize = 256 << 10;
 pub(super) struct TableWriter<'a> {
     path: &'a Path,
     key: &'a [usize],
+    keep: Keep,
     columns: Vec<Entry>,
     rows: u64,
     file: BufWriter<File>,
@@ -41,6 +42,7 @@ impl<'a> TableWriter<'a> {
         path: &'a Path,
         columns: &[Column],
         key: &'a [usize],
+        keep: Keep,
     ) -> Result<Self, DataError> {
         let begin = || -> io::Result<(BufWriter<File>, File)> {
             let file =
@@ -53,6 +55,7 @@ impl<'a> TableWriter<'a> {
         Ok(Self {
             path,
             key,
+            keep,
             columns: columns.iter().map(|column| Entry::new(column.of)).collect(),
             rows: 0,
             file,
@@ -127,27 +130,26 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    /// Completes the file. Gives the number of rows that were dropped since a row before them had
-    /// their key.
-    pub(super) fn finish(mut self) -> Result<u64, DataError> {
+    /// Completes the file. Gives the rows that were dropped since another row has their key.
+    pub(super) fn finish(mut self) -> Result<Repeats, DataError> {
         let path = self.path;
         let mut header = self.append_texts().map_err(|cause| unwritable(path, cause))?;
-        let Self { key, mut columns, file, .. } = self;
+        let Self { key, keep, mut columns, file, .. } = self;
         let mut file = file.into_inner().map_err(|error| unwritable(path, error.into_error()))?;
         write_head(&mut file, &header, &columns, key).map_err(|cause| unwritable(path, cause))?;
         let table = StagedTable::map(path, Paging::Sequential)?;
         if key.is_empty() || ascends(&table, key) {
-            return Ok(0);
+            return Ok(Repeats::default());
         }
-        let arrange = || -> io::Result<u64> {
+        let arrange = || -> io::Result<Repeats> {
             let sorted = Sorted::new(&table, key, 0..table.rows(), folder(path))?;
-            let again = Again::find(&sorted, table.rows());
+            let again = Again::find(&sorted, table.rows(), keep);
             again.append_order(&mut file, &mut header, &sorted)?;
             drop(sorted);
             drop(table);
             again.close_gaps(&file, key.len(), &mut columns)?;
             write_head(&mut file, &header, &columns, key)?;
-            Ok(again.count())
+            Ok(again.repeats())
         };
         arrange().map_err(|cause| unwritable(path, cause))
     }
@@ -190,7 +192,7 @@ fn write_head(
 }
 
 /// The folder of a file.
-fn folder(path: &Path) -> &Path {
+pub(super) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

@@ -13,3 +13,4 @@ mod tables_infer;
 mod tables_made;
 mod tables_memory;
 mod tables_parquet;
+mod tables_query;

@@ -4,13 +4,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::common::tables::*;
-use embermark_data::table::{Format, Inferred, InferredColumn, infer};
+use embermark_data::table::{Inferred, InferredColumn};
 use embermark_data::{export, lab};
-use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+use embermark_model::table::{ColumnType, Keep, Literal, OwnedValue, RowsFile, TimeUnit};
 
 const MILLIS: ColumnType = ColumnType::Timestamp(TimeUnit::Milliseconds);
 const U32: ColumnType = ColumnType::Int { bits: 32, signed: false };
 const I16: ColumnType = ColumnType::Int { bits: 16, signed: true };
+
+fn infer(path: &Path) -> Result<Inferred, embermark_data::DataError> {
+    let from = RowsFile::from(path.file_name().unwrap().to_str().unwrap());
+    embermark_data::table::infer(&from, path.parent().unwrap())
+}
 
 fn inferred(name: &str, bytes: impl AsRef<[u8]>) -> Inferred {
     let folder = file(name, bytes);
@@ -42,8 +47,10 @@ fn types_are_the_narrowest_that_all_values_fit_and_integers_have_room() {
     assert_eq!(type_of("x", &["1", "x", "1.5"]), TEXT);
     assert_eq!(type_of("zip", &["01234", "80331"]), TEXT);
     assert_eq!(type_of("x", &["0", "0.5", "-0.25"]), FLOAT);
-    assert_eq!(type_of("x", &["NaN", "1.5", "2.5"]), TEXT);
-    assert_eq!(inferred("t.csv", b"a,b\n\xff,1\nx,2\n").columns[0].of, BYTES);
+    assert_eq!(type_of("x", &["NaN", "1.5", "2.5"]), FLOAT);
+    assert_eq!(type_of("x", &["yes", "No", "yes"]), BOOL);
+    assert_eq!(type_of("sex", &["F", "F", "F"]), TEXT);
+    assert_eq!(inferred("t.csv", b"a,b\n\xff,1\nx,2\n").columns[0].of, TEXT);
 }
 
 #[test]
@@ -80,7 +87,7 @@ fn sensors() -> String {
 #[test]
 fn a_series_and_time_are_the_key_of_readings() {
     let inferred = inferred("s.csv", sensors());
-    assert_eq!((inferred.rows, inferred.format), (2_400, Format::Csv { delimiter: b',' }));
+    assert_eq!((inferred.rows, &*inferred.format), (2_400, "CSV"));
     assert_eq!((inferred.time, &inferred.keys[..]), (Some(0), &[vec![1, 0]][..]));
     assert!(inferred.dropped.is_empty());
     let time = column(&inferred, "time");
@@ -97,10 +104,13 @@ fn a_series_and_time_are_the_key_of_readings() {
 }
 
 #[test]
-fn one_row_that_is_there_twice_leaves_no_key() {
+fn one_row_that_is_there_twice_is_named_beside_the_key() {
     let csv = sensors();
     let last = csv.lines().last().unwrap().to_owned();
-    assert_eq!(inferred("s.csv", csv + &last + "\n").keys, Vec::<Vec<usize>>::new());
+    let inferred = inferred("s.csv", csv + &last + "\n");
+    let nearly = inferred.nearly.unwrap();
+    assert_eq!((nearly.key, nearly.rows, inferred.from.keep), (vec![1, 0], 1, Keep::Last));
+    assert_eq!(nearly.first, ("line 2401".to_owned(), "line 2402".to_owned()));
 }
 
 #[test]
@@ -146,19 +156,17 @@ fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
         lines += if row > 200 { ",\"late\":{\"deep\":1.5}}\n" } else { "}\n" };
     }
     let lines = inferred("l.jsonl", lines);
-    assert_eq!(
-        (lines.format, lines.rows, &lines.keys[..]),
-        (Format::JsonLines, 300, &[vec![0]][..])
-    );
+    assert_eq!((&*lines.format, lines.rows, &lines.keys[..]), ("JSON", 300, &[vec![0]][..]));
     let types: Vec<_> = lines.columns.iter().map(|column| (column.of, column.absent)).collect();
-    assert_eq!(types, [(U16, 0), (TEXT, 0), (BOOL, 0), (TEXT, 201)]);
+    assert_eq!(types, [(U16, 0), (TEXT, 0), (BOOL, 0), (FLOAT, 201)]);
+    assert_eq!(lines.columns[3].name, "late.deep");
 
     let readings = embermark_data::synthetic::generate(5_000, 42).unwrap().readings;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.parquet");
     export::to_parquet(&readings, std::fs::File::create(&path).unwrap()).unwrap();
     let parquet = infer(&path).unwrap();
-    assert_eq!((parquet.format, parquet.rows, parquet.time), (Format::Parquet, 5_000, Some(0)));
+    assert_eq!((&*parquet.format, parquet.rows, parquet.time), ("Parquet", 5_000, Some(0)));
     assert_eq!(parquet.keys[0], [1, 0]);
     assert_eq!((parquet.columns[0].of, parquet.columns[1].of), (MICROS, U16));
     assert!(parquet.columns[2..].iter().all(|column| column.of == FLOAT));
@@ -170,15 +178,18 @@ fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
 }
 
 #[test]
-fn files_without_names_or_rows_are_told_so() {
+fn files_without_rows_are_told_so_and_columns_without_names_are_numbered() {
     let refusal = |bytes: &str| {
         let folder = file("t.csv", bytes);
         infer(&folder.path().join("t.csv")).unwrap_err().to_string()
     };
-    assert!(refusal("1,2\n3,4\n").contains("its first line has no names but values: 1 2"));
-    assert!(refusal("s1,2004-02-28\ns2,2004-02-29\n").contains("but values: s1 2004-02-28"));
     assert!(refusal("a,b\n").contains("it has no rows"));
     assert!(refusal("").contains("is empty"));
+    for text in ["1,2\n3,4\n", "s1,2004-02-28\ns2,2004-02-29\n"] {
+        let inferred = inferred("t.csv", text);
+        assert_eq!((inferred.rows, &*inferred.columns[1].name), (2, "column1"));
+        assert_eq!(inferred.from.read, [("header".to_owned(), Literal::Bool(false))]);
+    }
 }
 
 #[test]
@@ -202,7 +213,10 @@ fn the_real_sensors_have_a_key_of_mote_and_time() {
 }
 
 fn check_lab(inferred: &Inferred, file: &Path) {
-    assert_eq!((inferred.rows, inferred.file.as_path()), (9_719, file));
+    assert_eq!(
+        (inferred.rows, &*inferred.from.files[0]),
+        (9_719, file.file_name().unwrap().to_str().unwrap())
+    );
     assert_eq!((inferred.time, &inferred.keys[0][..]), (Some(0), &[1, 0][..]));
     let [ts, sensor, values @ ..] = &inferred.columns[..] else { panic!("{inferred:?}") };
     assert_eq!((ts.of, ts.ascending), (MICROS, true));

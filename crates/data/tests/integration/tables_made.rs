@@ -184,6 +184,6 @@ fn what_cannot_be_made_is_told() {
     let text = refusal(U64, MakeKind::Reference { table: 7, skew: 0.0 });
     assert!(text.contains("a table that there is not"), "{text}");
     let text = refusal(U16, MakeKind::RandomInt { from: 70_000, to: 80_000 });
-    assert!(text.contains("table t: 10 of 10 rows do not fit"), "{text}");
+    assert!(text.contains("table t: 10 of 10 rows cannot be used"), "{text}");
     assert!(text.contains("out of the range"), "{text}");
 }

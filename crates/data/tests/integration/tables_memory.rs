@@ -34,8 +34,11 @@ fn peak<R>(work: impl FnOnce() -> R) -> (u64, R) {
     })
 }
 
+/// What DuckDB's buffers take, however many rows there are, in KiB.
+const MOST: u64 = 64 * 1024;
+
 #[test]
-fn a_million_rows_are_staged_sorted_and_looked_at_in_a_tenth_of_their_size() {
+fn a_million_rows_are_staged_sorted_and_looked_at_in_memory_that_does_not_grow() {
     const ROWS: u64 = 1_000_000;
     let mut csv = "time,sensor,note,temp\n".to_owned();
     for row in 0..ROWS {
@@ -50,9 +53,9 @@ fn a_million_rows_are_staged_sorted_and_looked_at_in_a_tenth_of_their_size() {
         let (kib, (staged, table)) = peak(|| staged_with(folder.path(), of, None, 0.0).unwrap());
         assert_eq!((staged.rows, staged.dropped.len()), (ROWS, 0));
         let bytes: u64 = (0..table.rows()).map(|row| table.user_bytes(row)).sum();
-        assert!(10 * 1024 * kib < bytes, "key {key:?}: {kib} KiB for {bytes} bytes of rows");
+        assert!(kib < MOST, "key {key:?}: {kib} KiB for {bytes} bytes of rows");
     }
-    let (kib, inferred) = peak(|| infer(&folder.path().join("r.csv")).unwrap());
+    let (kib, inferred) = peak(|| infer(&"r.csv".into(), folder.path()).unwrap());
     assert_eq!((inferred.rows, &inferred.keys[0][..]), (ROWS, &[1, 0][..]));
-    assert!(kib < 5 * 1024, "{kib} KiB");
+    assert!(kib < MOST, "{kib} KiB");
 }

@@ -148,8 +148,7 @@ fn every_type_goes_where_its_values_fit() {
     ];
     let (staged, rows) = staged(folder.path(), table("r.parquet", &columns, &[]));
     assert!(staged.dropped.is_empty(), "{staged:?}");
-    // The second of the old times is 4.294967296 s.
-    assert_eq!(staged.remarks.into_values().collect::<Vec<_>>(), [1]);
+    assert!(staged.remarks.is_empty(), "{staged:?}");
     let bytes = |bytes: &[u8]| OwnedValue::Bytes(bytes.to_vec());
     let first = vec![
         int(1),

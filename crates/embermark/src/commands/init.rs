@@ -6,48 +6,84 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_data::table::{Inferred, infer};
-use embermark_language::propose;
+use embermark_data::table::{
+    Inferred, alike, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, stage,
+};
+use embermark_engines::registry;
+use embermark_language::{Wishes, parse, propose, statements};
+use embermark_model::table::RowsFile;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
 use crate::plan::shipped;
 
+/// The share of rows that a run leaves out without `--lenient`.
+const LENIENT: f64 = 0.01;
+
 /// The arguments of `embermark init`.
 #[derive(Args)]
 pub struct InitArgs {
-    /// Files of rows, a table each: CSV, JSON lines (both plain or gzip) or Parquet
-    #[arg(required = true, value_name = "DATA")]
+    /// Files of rows: CSV, JSON or Parquet, globs and folders, those of the same columns a table; or an
+    /// SQLite database
+    #[arg(required_unless_present = "query", value_name = "DATA")]
     data: Vec<PathBuf>,
+
+    /// Propose a table of the rows of this SELECT, by DuckDB over its readers
+    #[arg(long, value_name = "SELECT")]
+    query: Option<String>,
+
+    /// Of an SQLite database: propose phases by the statements in this file, with semicolons between
+    #[arg(long, value_name = "FILE.sql")]
+    log: Option<PathBuf>,
+
+    /// Take times without a zone for local times of this one, as in Europe/Berlin
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<String>,
+
+    /// Propose a phase, too, in which all happens at once, at rates by the times of the rows
+    #[arg(long)]
+    live: bool,
 
     /// The workload file to write; may not be there yet [default: standard output]
     #[arg(short, long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
 }
 
-/// Reads all rows of the files and proposes a workload file.
+/// Reads all rows, proposes a workload file, and reads them once more by what it says.
 pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
         return Err(taken(out));
     }
     let folder = folder(args.out.as_deref())?;
-    let mut tables: Vec<Inferred> = Vec::with_capacity(args.data.len());
-    for file in &args.data {
-        say!("reading {}", file.display());
-        let mut inferred = infer(file).map_err(Failure::usage)?;
-        // Named as the workload file will find it.
-        inferred.file = relative(file, &folder)?;
-        tables.push(inferred);
-    }
-    let name = args.out.as_deref().or(args.data.first().map(PathBuf::as_path));
-    let name = name.and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
-    let name = name.unwrap_or_default();
+    let database = match &args.data[..] {
+        [one] if args.query.is_none() && is_sqlite(one) => Some(one),
+        _ if args.log.is_some() => {
+            return Err(Failure::usage(
+                "--log goes with one SQLite database: embermark init app.db --log FILE",
+            ));
+        }
+        _ => None,
+    };
+    let tables = match database {
+        Some(file) => of_database(file, &folder)?,
+        None => of_files(&args, &folder)?,
+    };
+    let log = args.log.as_deref().zip(database).map(|(log, database)| read_log(log, database));
+    let log = log.transpose()?;
+    let label = tables.first().map(Inferred::label).unwrap_or_default();
+    let name = args.out.as_deref().and_then(Path::file_stem);
+    let name = name.map_or(label, |stem| stem.to_string_lossy().into_owned());
     let is_taken = |name: &str| {
         WORKLOADS.iter().any(|workload| workload.info().id == name) || shipped(name).is_some()
     };
-    let name = if is_taken(&name) { format!("my-{name}").into() } else { name };
-    let text = propose(&name, &tables);
+    let name = if is_taken(&name) { format!("my-{name}") } else { name };
+    let wishes = Wishes { live: args.live, statements: log.as_deref() };
+    let (text, left_out) = propose(&name, &tables, &wishes);
+    if let Some(first) = left_out.first() {
+        say!("  {} kinds of statements have no phase, the first: {first}", left_out.len());
+    }
+    read_by(&text, &folder)?;
     let Some(out) = args.out else { return output::print(&text) };
     let written = OpenOptions::new().write(true).create_new(true).open(&out);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
@@ -58,6 +94,133 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let out = out.display();
     say!("wrote {out}: look at it, correct it, then: embermark run {out}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Looks at the rows of files or of a query.
+fn of_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
+    let mut tables = Vec::new();
+    for files in tables_of(args)? {
+        let names = files.iter().map(|file| relative(file, folder));
+        let files = names.collect::<Result<Vec<_>, _>>()?;
+        let from = RowsFile {
+            files,
+            query: args.query.clone(),
+            zone: args.zone.clone(),
+            ..RowsFile::default()
+        };
+        say!("reading {}", called(&from));
+        let inferred = infer(&from, folder).map_err(Failure::usage)?;
+        tell(&inferred);
+        tables.push(inferred);
+    }
+    Ok(tables)
+}
+
+/// Looks at all tables of a database that have rows.
+fn of_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
+    let name = relative(file, folder)?;
+    let mut tables = Vec::new();
+    for table in sqlite_tables(file).map_err(Failure::usage)? {
+        say!("reading {} of {name}", table.name);
+        match infer_sqlite(&name, &table, folder) {
+            Ok(inferred) => {
+                tell(&inferred);
+                tables.push(inferred);
+            }
+            Err(error) if error.is_without_rows() => say!("  it has no rows, and is left out"),
+            Err(error) => return Err(Failure::usage(error)),
+        }
+    }
+    if tables.is_empty() {
+        return Err(Failure::usage(format!("{name}: none of its tables has rows")));
+    }
+    Ok(tables)
+}
+
+/// The statements of a log: those that read are of the database, without parameters.
+fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
+    let text = std::fs::read_to_string(log);
+    let text =
+        text.map_err(|error| Failure::usage(format!("cannot read {}: {error}", log.display())))?;
+    let (mut taken, mut refused) = (Vec::new(), Vec::new());
+    for statement in statements(&text) {
+        let verb = statement.split_whitespace().next().unwrap_or_default().to_lowercase();
+        let reads = matches!(&*verb, "select" | "with" | "values");
+        let fits = !reads || sqlite_reads(database, &statement).map_err(Failure::usage)?;
+        if fits { taken.push(statement) } else { refused.push(statement) }
+    }
+    if let Some(first) = refused.first() {
+        say!(
+            "  {} statements of the log are left out: the database does not take them without parameters, \
+             the first: {first}",
+            refused.len()
+        );
+    }
+    Ok(taken)
+}
+
+/// The files of each table.
+fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
+    if args.query.is_some() {
+        Ok(vec![args.data.clone()])
+    } else {
+        alike(&args.data).map_err(Failure::usage)
+    }
+}
+
+/// Says what was seen of a table.
+fn tell(table: &Inferred) {
+    say!("  {} rows, {} columns: {}", table.rows, table.columns.len(), table.format);
+    let key = |key: &[usize]| {
+        key.iter().map(|place| &*table.columns[*place].name).collect::<Vec<_>>().join(", ")
+    };
+    match (&table.nearly, table.keys.first()) {
+        (Some(nearly), _) => say!(
+            "  key {}: unique but for {} rows, first {} and {}: the last of each is kept",
+            key(&nearly.key),
+            nearly.rows,
+            nearly.first.0,
+            nearly.first.1
+        ),
+        (None, Some(first)) => say!("  key {}", key(first)),
+        (None, None) => say!("  no columns are unique together: the key is the number of the row"),
+    }
+    if let Some(span) = table.span() {
+        say!("  {span}");
+    }
+    for (reason, rows) in &table.dropped {
+        let plural = if *rows == 1 { "" } else { "s" };
+        say!("  {rows} row{plural} cannot be used: {reason}");
+    }
+    for note in &table.notes {
+        say!("  {note}");
+    }
+}
+
+/// Reads every row by the proposal, as a run will.
+fn read_by(text: &str, folder: &Path) -> Result<(), Failure> {
+    let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
+    let definition = parse("proposal", text, &engines).map_err(|mistakes| {
+        Failure::runtime("the proposal has mistakes").showing(format!("{text}\n{mistakes}"))
+    })?;
+    let scratch = tempfile::tempdir().map_err(Failure::runtime)?;
+    for table in 0..definition.tables.len() {
+        let to = scratch.path().join("rows");
+        stage(&definition.tables, table, folder, None, 0, LENIENT, &to).map_err(|error| {
+            Failure::usage(format!(
+                "a run would not take these rows, so nothing is proposed: {error}"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn called(from: &RowsFile) -> String {
+    match &from.files[..] {
+        [] => "the query".to_owned(),
+        [one] => one.clone(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+    }
 }
 
 fn taken(out: &Path) -> Failure {
@@ -72,7 +235,10 @@ fn folder(out: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// A file as it is named from a folder: below it relative, elsewhere absolute.
-fn relative(file: &Path, folder: &Path) -> Result<PathBuf, Failure> {
+fn relative(file: &Path, folder: &Path) -> Result<String, Failure> {
     let file = std::path::absolute(file).map_err(Failure::runtime)?;
-    Ok(file.strip_prefix(folder).map_or_else(|_| file.clone(), Path::to_owned))
+    let named = file.strip_prefix(folder).unwrap_or(&file);
+    named.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::usage(format!("{}: its name is not UTF-8: rename it", file.display()))
+    })
 }

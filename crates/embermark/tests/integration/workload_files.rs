@@ -34,7 +34,12 @@ fn phases<'a>(result: &'a ResultFile, engine: &str) -> Vec<&'a PhaseResult> {
 fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     let place = Place::new();
     place.write("readings.csv", readings());
-    place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(0);
+    let init = ["init", "readings.csv", "--live", "-o", "weather.toml"];
+    place.embermark(&init).with(0).saying(&[
+        "900 rows",
+        "key station, time",
+        "a row every 200.0 s",
+    ]);
     let text = std::fs::read_to_string(place.path("weather.toml")).unwrap();
     for line in ["key = [\"station\", \"time\"]", "from = \"Temp (C)\"", "text?"] {
         assert!(text.contains(line), "no {line} in\n{text}");
@@ -166,11 +171,39 @@ fn rows_that_do_not_fit_are_counted_and_refused_above_a_share() {
     place.write("weather.toml", file);
     let refused = run(&place, &["weather.toml", "-e", "sqlite"]).with(2);
     refused.saying(&["readings.csv", "time", "20", "--lenient"]);
-    run(&place, &["weather.toml", "-e", "sqlite", "--lenient", "3%"]).with(0);
+    let shown = run(&place, &["weather.toml", "-e", "sqlite", "--lenient", "3%"]).with(0);
+    let says = "weather: 22 rows are not used";
+    assert!(shown.stdout.contains(says), "{}", shown.stdout);
+    let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
+    assert!(page.contains(says));
     let dataset = place.result("out").manifest.datasets["weather"].clone();
     assert_eq!((dataset.rows, dataset.dropped.values().sum::<u64>()), (900, 22), "{dataset:?}");
     let reasons: Vec<&str> = dataset.dropped.keys().map(String::as_str).collect();
     assert!(reasons.iter().any(|reason| reason.contains("temp")), "{reasons:?}");
+}
+
+#[test]
+fn what_init_proposes_a_run_takes_and_what_it_cannot_propose_it_refuses() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("days")).unwrap();
+    for day in 1..4 {
+        let hour = |hour| format!("{day:02}.06.2024 {hour:02}:00;S{};{},5\n", hour % 3, hour + day);
+        let rows: String = (0..24).map(hour).collect();
+        place.write(&format!("days/day{day}.csv"), format!("zeit;ort;temp\n{rows}"));
+    }
+    place
+        .embermark(&["init", "days", "-o", "days.toml"])
+        .with(0)
+        .saying(&["72 rows", "semicolons"]);
+    run(&place, &["days.toml", "-e", "sqlite", "--window", "10ms"]).with(0);
+    assert_eq!(place.result("out").manifest.datasets["days"].rows, 72);
+    let sql = "SELECT row_number() OVER () AS n, upper(ort) AS ort FROM read_csv('days/*.csv')";
+    place.embermark(&["init", "--query", sql, "-o", "query.toml"]).with(0).saying(&["72 rows"]);
+    let many = format!("id,name\n{}", "1,a\n2\n".repeat(50));
+    place.write("bad.csv", many);
+    let refused = place.embermark(&["init", "bad.csv", "-o", "bad.toml"]).with(2);
+    refused.saying(&["nothing is proposed", "too few fields", "line 3"]);
+    assert!(!place.path("bad.toml").exists());
 }
 
 #[test]
@@ -241,7 +274,7 @@ fn the_examples_of_the_documentation_run() {
         .split("```toml\n")
         .skip(1)
         .filter_map(|block| block.split("```").next())
-        .filter(|block| block.contains("[table."))
+        .filter(|block| block.contains("[phase."))
         .collect();
     assert_eq!(blocks.len(), 3);
     for (number, block) in blocks.into_iter().enumerate() {

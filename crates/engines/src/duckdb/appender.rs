@@ -4,11 +4,11 @@
 use std::ptr;
 
 use super::NAME;
-use super::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
-use super::connection::{Connection, terminated, text};
 use crate::sql::{Param, Rows, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
 use crate::{EngineError, Result};
+use embermark_libraries::duckdb::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
+use embermark_libraries::duckdb::connection::{Connection, terminated, text};
 
 /// An appender with the chunk it is given. Destroyed when dropped.
 struct Appender<'a> {

@@ -1,10 +1,7 @@
 //! `duckdb`: DuckDB, by its C interface, from a library that is opened at run time.
 
-mod api;
 mod appender;
-mod connection;
 mod dialect;
-mod library;
 mod statement;
 mod store;
 #[cfg(test)]
@@ -24,14 +21,12 @@ use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result, Setting,
     Settings, Takes, Tier,
 };
-use connection::Connection;
-use library::{DuckLib, LIBRARY};
+use embermark_libraries::duckdb::NAME;
+use embermark_libraries::duckdb::connection::Connection;
+use embermark_libraries::duckdb::library::{DuckLib, LIBRARY, VARIABLE};
 use statement::Prepared;
 use store::Session;
 use tier::{Log, tiers};
-
-/// Its name in errors.
-const NAME: &str = "duckdb";
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";
@@ -73,11 +68,11 @@ impl Engine for DuckDb {
     }
 
     fn library(&self) -> Option<&'static str> {
-        Some(library::VARIABLE)
+        Some(VARIABLE)
     }
 
     fn origin(&self) -> Option<Origin> {
-        LIBRARY.origin(library::VARIABLE)
+        LIBRARY.origin(VARIABLE)
     }
 
     fn tier(&self, durability: Durability) -> Tier {

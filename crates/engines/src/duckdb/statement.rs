@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::NAME;
-use super::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
-use super::connection::{Answer, Connection, terminated, text};
 use super::vector::{Column, Row};
 use crate::sql::{Param, Visit};
 use crate::sql_driver::Stopped;
 use crate::{EngineError, Result};
+use embermark_libraries::duckdb::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
+use embermark_libraries::duckdb::connection::{Answer, Connection, terminated, text};
 
 /// A prepared statement.
 pub(super) struct Prepared {

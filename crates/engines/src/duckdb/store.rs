@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::{Log, tiers};
@@ -12,6 +11,7 @@ use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+use embermark_libraries::duckdb::connection::Connection;
 
 /// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
 /// in which DuckDB writes a table, so that none is written in part and again by the next commit.

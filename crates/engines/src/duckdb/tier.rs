@@ -2,8 +2,8 @@
 
 use embermark_model::Durability;
 
-use super::library::DuckLib;
 use crate::{TierSetting, TierTable};
+use embermark_libraries::duckdb::library::DuckLib;
 
 /// What a tier asks of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
-use super::connection::Connection;
 use super::statement::Prepared;
 use super::{NAME, literal};
 use crate::sql_driver::{Stopped, refused};
 use crate::{EngineError, Result};
+use embermark_libraries::duckdb::connection::Connection;
 
 /// The table functions that a query may call: those that read their arguments alone. Others read files,
 /// checkpoint, set what is logged or run a text as SQL.

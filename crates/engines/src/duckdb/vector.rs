@@ -4,12 +4,12 @@ use std::ffi::c_void;
 use std::{ptr, str};
 
 use super::NAME;
-use super::api::{Api, Handle, Owned, RawString, TypeId, types};
-use super::connection::Answer;
 use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::no_column;
 use crate::sql_driver::times::{self, Form};
 use crate::{EngineError, Result};
+use embermark_libraries::duckdb::api::{Api, Handle, Owned, RawString, TypeId, types};
+use embermark_libraries::duckdb::connection::Answer;
 
 /// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
 pub(super) struct Column {

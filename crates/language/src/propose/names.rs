@@ -1,7 +1,5 @@
 //! Names of tables and columns for files and fields that may be called anything.
 
-use std::path::Path;
-
 use crate::names::is_plain;
 use crate::reserved::is_reserved;
 
@@ -10,12 +8,9 @@ use crate::reserved::is_reserved;
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// The name of a table for a file.
-    pub fn table(&mut self, file: &Path) -> String {
-        let file = file.file_name().unwrap_or_default().to_string_lossy();
-        // What stands before the first dot: `readings.csv.gz` has two.
-        let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("rows");
-        self.add(&snake(stem), true)
+    /// The name of a table for what its rows are called.
+    pub fn table(&mut self, label: &str) -> String {
+        self.add(&snake(label), true)
     }
 
     /// The name of a column for a field: the field's own where that can be one.

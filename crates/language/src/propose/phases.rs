@@ -47,25 +47,41 @@ struct Phases<'a> {
     table: String,
     /// `time = …`, where it must be said.
     time: String,
+    /// Whether there is one of all at their rates.
+    live: bool,
 }
 
 /// Writes the phases of a table.
-pub fn write(text: &mut String, shape: &Shape<'_>, several: bool) {
-    let table = match several {
-        true => format!("table = {}\n", quoted(&shape.name)),
-        false => String::new(),
-    };
-    let prefix = if several { format!("{}-", shape.name) } else { String::new() };
-    let time = match shape.time {
-        Some(Time { named: true, column, .. }) => {
-            format!("time = {}\n", quoted(shape.column(column)))
-        }
-        _ => String::new(),
-    };
-    Phases { text, shape, prefix, table, time }.all();
+pub fn write(text: &mut String, shape: &Shape<'_>, several: bool, live: bool) {
+    Phases::of(text, shape, several, live).all();
 }
 
-impl Phases<'_> {
+/// Writes the phase alone by which the rows of a table are there.
+pub fn load(text: &mut String, shape: &Shape<'_>, several: bool) {
+    Phases::of(text, shape, several, false).load();
+}
+
+impl<'a> Phases<'a> {
+    fn of(text: &'a mut String, shape: &'a Shape<'a>, several: bool, live: bool) -> Self {
+        let table = match several {
+            true => format!("table = {}\n", quoted(&shape.name)),
+            false => String::new(),
+        };
+        let prefix = if several { format!("{}-", shape.name) } else { String::new() };
+        let time = match shape.time {
+            Some(Time { named: true, column, .. }) => {
+                format!("time = {}\n", quoted(shape.column(column)))
+            }
+            _ => String::new(),
+        };
+        Self { text, shape, prefix, table, time, live }
+    }
+
+    fn load(&mut self) {
+        let load = "do = \"insert\"\ncommit = \"bulk\"";
+        self.phase("load", "All rows by the engine's fastest path.", load);
+    }
+
     fn all(mut self) {
         let shape = self.shape;
         let rows = shape.table.rows;
@@ -84,13 +100,14 @@ impl Phases<'_> {
         if parts.len() == 1 {
             parts.push(("get", "20/s".to_owned()));
         }
-        let parts: Vec<_> = parts
-            .iter()
-            .map(|(name, rate)| format!("{}{name} = \"{rate}\"", self.prefix))
-            .collect();
-        let mix = format!("mix = {{ {} }}\nfor = \"{MIX}s\"", parts.join(", "));
-        let comment = "All at once, each at its rate. What does a device of yours do in a second?";
-        self.put("live", comment, &mix);
+        if self.live {
+            let parts: Vec<_> = parts
+                .iter()
+                .map(|(name, rate)| format!("{}{name} = \"{rate}\"", self.prefix))
+                .collect();
+            let mix = format!("mix = {{ {} }}\nfor = \"{MIX}s\"", parts.join(", "));
+            self.put("live", "All at once, rows as often as theirs came.", &mix);
+        }
         self.delete();
     }
 
@@ -104,10 +121,17 @@ impl Phases<'_> {
         let _ = write!(self.text, "\n# {comment}\n[phase.{}{name}]\n{keys}\n", self.prefix);
     }
 
-    /// Rows that a mix inserts a second: a tenth of all are held back for it at most.
+    /// Rows that a mix inserts a second: as many as came, where their times say so. A tenth of all are
+    /// held back for it at most.
     fn ingested(&self) -> String {
-        let rate = (self.shape.table.rows / 10 / MIX).clamp(1, 200);
-        format!("{rate}/s")
+        let rows = self.shape.table.rows;
+        let most = (rows / 10 / MIX).clamp(1, 200);
+        let came = self.shape.time.map(|time| rows as f64 / time.seconds.max(1.0));
+        match came {
+            Some(rate) if rate < 1.0 => format!("{}/m", (60.0 * rate).ceil().max(1.0)),
+            Some(rate) => format!("{}/s", (rate.round() as u64).min(most).max(1)),
+            None => format!("{most}/s"),
+        }
     }
 
     fn newest(&mut self) -> Option<(&'static str, String)> {

@@ -65,7 +65,7 @@ impl<'a> Shape<'a> {
         let mut numbers: Vec<_> = free.iter().filter(is_number).copied().collect();
         // Measured ones before those that may be codes.
         numbers.sort_by_key(|place| table.columns[*place].of != ColumnType::Float);
-        let name = tables.table(&table.file);
+        let name = tables.table(&table.label());
         Self { table, name, columns, key, number, time, by, numbers, free }
     }
 

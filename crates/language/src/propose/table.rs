@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use embermark_data::table::InferredColumn;
-use embermark_model::table::ColumnType;
+use embermark_data::table::{Inferred, InferredColumn};
+use embermark_model::table::{ColumnType, Literal};
 
 use super::shape::Shape;
 use super::told::told;
@@ -17,13 +17,19 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
     let table = shape.table;
     let names = |key: &[usize]| list(key.iter().map(|place| shape.column(*place)));
     let _ = writeln!(text, "\n[table.{}]", shape.name);
-    let file = format!("file = {}", quoted(&table.file.display().to_string()));
-    let mut lines = vec![(file, format!("{}, {} rows", table.format, table.rows))];
-    lines.extend(
-        table.dropped.iter().map(|(reason, rows)| {
-            (format!("# {rows} rows more do not fit: {reason}"), String::new())
-        }),
-    );
+    let mut lines = source(table);
+    match &table.nearly {
+        Some(nearly) => {
+            let (first, second) = &nearly.first;
+            let why = format!(
+                "# Unique but for {} rows, first {first} and {second}: the last of each is kept.",
+                nearly.rows
+            );
+            lines.push((why, String::new()));
+            lines.push(("keep = \"last\"".to_owned(), String::new()));
+        }
+        None => {}
+    }
     match &shape.key {
         Some(key) => {
             let others: Vec<_> = table.keys.iter().skip(1).take(3).map(|key| names(key)).collect();
@@ -31,7 +37,8 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
                 [] => String::new(),
                 others => format!("; so would be {}", others.join(", ")),
             };
-            lines.push((format!("key = {}", names(key)), format!("unique{others}")));
+            let unique = if table.nearly.is_some() { "nearly unique" } else { "unique" };
+            lines.push((format!("key = {}", names(key)), format!("{unique}{others}")));
         }
         None => {
             let why = format!(
@@ -43,9 +50,13 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
             lines.push((format!("key = {}", list([&*shape.number])), String::new()));
         }
     }
-    if let Some(index) = index(shape) {
-        let index = format!("index = [{}]", names(&index));
-        lines.push((index, "for the newest rows of each".to_owned()));
+    let own = table.schema.as_ref().map(|(_, indexes)| &**indexes).unwrap_or_default();
+    let newest = index(shape).filter(|_| table.schema.is_none());
+    let all: Vec<_> = own.iter().chain(&newest).map(|index| names(index)).collect();
+    if !all.is_empty() {
+        let why =
+            if newest.is_some() { "for the newest rows of each" } else { "as the database has" };
+        lines.push((format!("index = [{}]", all.join(", ")), why.to_owned()));
     }
     aligned(text, &lines);
 
@@ -59,6 +70,69 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
         (format!("{name} = {}", typed(name, column)), told(column, table.rows))
     });
     aligned(text, &number.into_iter().chain(columns).collect::<Vec<_>>());
+}
+
+/// Where the rows come from, and how they are read.
+fn source(table: &Inferred) -> Vec<(String, String)> {
+    let from = &table.from;
+    let texts = |texts: &[String]| match texts {
+        [one] => quoted(one),
+        several => list(several.iter().map(String::as_str)),
+    };
+    let what = format!("{}, {} rows", table.format, table.rows);
+    let mut lines = Vec::new();
+    if !from.files.is_empty() {
+        lines.push((format!("file = {}", texts(&from.files)), what.clone()));
+    }
+    if let Some(query) = &from.query {
+        let is_first = lines.is_empty();
+        lines.push((
+            format!("query = {}", quoted(query)),
+            if is_first { what } else { String::new() },
+        ));
+    }
+    if !from.read.is_empty() {
+        let options = from.read.iter().map(|(name, value)| format!("{name} = {}", option(value)));
+        let options = options.collect::<Vec<_>>().join(", ");
+        lines.push((format!("read = {{ {options} }}"), String::new()));
+    }
+    if !from.absent.is_empty() {
+        let words = list(from.absent.iter().map(String::as_str));
+        lines.push((format!("absent = {words}"), "they stand for no value".to_owned()));
+    }
+    if let Some(zone) = &from.zone {
+        lines.push((format!("zone = {}", quoted(zone)), String::new()));
+    }
+    lines.extend(
+        table.dropped.iter().map(|(reason, rows)| {
+            (format!("# {rows} rows more do not fit: {reason}"), String::new())
+        }),
+    );
+    lines.extend(table.notes.iter().map(|note| (format!("# {}", one_line(note)), String::new())));
+    lines
+}
+
+/// The value of an option as TOML has it.
+fn option(value: &Literal) -> String {
+    match value {
+        Literal::Text(text) => quoted(text),
+        Literal::Int(value) => value.to_string(),
+        Literal::Float(value) => format!("{value:?}"),
+        Literal::Bool(value) => value.to_string(),
+        Literal::List(all) => {
+            format!("[{}]", all.iter().map(option).collect::<Vec<_>>().join(", "))
+        }
+        Literal::Map(all) => {
+            let all =
+                all.iter().map(|(name, value)| format!("{} = {}", quoted(name), option(value)));
+            format!("{{ {} }}", all.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// A text without line breaks, which would end a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
 }
 
 /// An index for the newest rows of each, where the key does not begin with what they are of.
@@ -87,12 +161,17 @@ fn typed(name: &str, column: &InferredColumn) -> String {
         ColumnType::Timestamp(unit) => format!(", unit = {}", quoted(unit.name())),
         _ => String::new(),
     };
-    let from = match name == column.name {
-        true => String::new(),
-        false => format!(", from = {}", quoted(&column.name)),
+    let from = match &column.from {
+        Some(from) if !from.names.is_empty() => {
+            format!(", from = {}", list(from.names.iter().map(String::as_str)))
+        }
+        _ if name == column.name => String::new(),
+        _ => format!(", from = {}", quoted(&column.name)),
     };
+    let format = column.from.as_ref().and_then(|from| from.format.as_ref());
+    let format = format.map_or_else(String::new, |format| format!(", format = {}", quoted(format)));
     match unit.is_empty() && from.is_empty() {
         true => of,
-        false => format!("{{ type = {of}{unit}{from} }}"),
+        false => format!("{{ type = {of}{unit}{from}{format} }}"),
     }
 }

@@ -1,16 +1,20 @@
-use embermark_data::table::{Format, Inferred, InferredColumn};
-use embermark_model::table::{ColumnType, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit};
+use embermark_data::table::{Inferred, InferredColumn, Nearly};
+use embermark_model::table::{
+    ColumnType, Field, Keep, Literal, MakeKind, OwnedValue, RowsFile, RowsFrom, Table, TimeUnit,
+};
 
-use super::propose;
+use super::{Wishes, propose};
 use crate::{Definition, Work, parse};
 
 const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
+const LIVE: Wishes<'_> = Wishes { live: true, statements: None };
 const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 
 /// A column that every row has, with so many different integers from 1 on.
 fn column(name: &str, of: ColumnType, distinct: u64) -> InferredColumn {
     InferredColumn {
         name: name.to_owned(),
+        from: None,
         of,
         nullable: false,
         absent: 0,
@@ -30,13 +34,16 @@ fn table(
     time: Option<usize>,
 ) -> Inferred {
     Inferred {
-        file: file.into(),
-        format: Format::Csv { delimiter: b',' },
+        from: RowsFile::from(file),
+        format: "CSV".to_owned(),
         rows: 100_000,
         dropped: [("another number of fields".to_owned(), 3)].into(),
         columns,
         keys: keys.iter().map(|key| key.to_vec()).collect(),
+        nearly: None,
         time,
+        schema: None,
+        notes: Vec::new(),
     }
 }
 
@@ -58,7 +65,7 @@ fn readings() -> Inferred {
 
 /// What a proposed file says, and the names of its phases.
 fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
-    let text = propose("my rows", tables);
+    let text = propose("my rows", tables, &LIVE).0;
     let file = parse("x.toml", &text, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
     let names = file.phases.iter().map(|phase| phase.name.clone()).collect();
     (file, names)
@@ -66,17 +73,18 @@ fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
 
 #[test]
 fn what_is_proposed_of_readings_is_told_and_right() {
-    assert_eq!(propose("weather", &[readings()]), include_str!("tests/readings.toml"));
+    assert_eq!(propose("weather", &[readings()], &LIVE).0, include_str!("tests/readings.toml"));
     let (file, phases) = read(&[readings()]);
     assert_eq!(file.name, "my-rows");
     let [table] = &file.tables[..] else { panic!("{:#?}", file.tables) };
     assert_eq!(table.name, "readings_2024");
-    assert_eq!(table.rows, RowsFrom::File("data/Readings 2024.csv.gz".into()));
+    assert_eq!(table.rows, RowsFrom::File(Box::new("data/Readings 2024.csv.gz".into())));
     assert_eq!((&table.key[..], table.indexes.len()), (&[0, 1][..], 0));
     let names = |table: &Table| -> Vec<_> {
         table.columns.iter().map(|column| (column.name.clone(), column.from.clone())).collect()
     };
-    let named = |name: &str, from: Option<&str>| (name.to_owned(), from.map(str::to_owned));
+    let field = |from: &str| Box::new(Field { names: vec![from.to_owned()], format: None });
+    let named = |name: &str, from: Option<&str>| (name.to_owned(), from.map(field));
     assert_eq!(
         names(table),
         [
@@ -96,7 +104,7 @@ fn a_table_without_a_key_has_the_number_of_the_row() {
     let mut rows = readings();
     rows.keys.clear();
     rows.columns[2].name = "Row".to_owned();
-    let text = propose("x", &[rows.clone()]);
+    let text = propose("x", &[rows.clone()], &Wishes::default()).0;
     assert!(text.contains("No columns were found that are unique together"), "{text}");
     let (file, _) = read(&[rows]);
     let table = &file.tables[0];
@@ -148,7 +156,7 @@ fn tables_of_any_shape_are_right() {
 #[test]
 fn several_tables_have_phases_of_their_own() {
     let mut other = readings();
-    other.file = "readings-2024.parquet".into();
+    other.from = "readings-2024.parquet".into();
     let (file, phases) = read(&[readings(), other]);
     let names: Vec<_> = file.tables.iter().map(|table| &*table.name).collect();
     assert_eq!(names, ["readings_2024", "readings_2024_"]);
@@ -156,4 +164,35 @@ fn several_tables_have_phases_of_their_own() {
     assert!(phases.contains(&"readings_2024_-expire".to_owned()));
     let mixes = file.phases.iter().filter(|phase| matches!(phase.work, Work::Mix(_)));
     assert_eq!(mixes.count(), 2);
+}
+
+#[test]
+fn how_rows_are_read_is_written_down_and_read_back() {
+    let mut rows = readings();
+    let option = |name: &str, value: Literal| (name.to_owned(), value);
+    let list = Literal::List(vec![Literal::Text("a \"b\"".to_owned()), Literal::Int(-3)]);
+    rows.from = RowsFile {
+        files: vec!["a.csv".to_owned(), "b.csv".to_owned()],
+        query: Some("SELECT *\nFROM 'a.csv'".to_owned()),
+        read: vec![
+            option("delim", Literal::Text(";".to_owned())),
+            option("skip", Literal::Int(3)),
+            option("nullstr", list),
+            option("header", Literal::Bool(false)),
+            option("ratio", Literal::Float(1.0)),
+            option("types", Literal::Map(vec![option("x", Literal::Text("INT".to_owned()))])),
+        ],
+        absent: vec!["NA".to_owned(), "-9999".to_owned()],
+        zone: Some("Europe/Berlin".to_owned()),
+        keep: Keep::Last,
+    };
+    let first = ("line 3".to_owned(), "line 5".to_owned());
+    rows.nearly = Some(Nearly { key: vec![0, 1], rows: 4, first });
+    rows.notes = vec!["a note\nof two lines".to_owned()];
+    let names = vec!["day".to_owned(), "clock".to_owned()];
+    let from = Field { names, format: Some("%d.%m.%Y %H:%M".to_owned()) };
+    rows.columns[1].from = Some(from.clone());
+    let (file, _) = read(&[rows.clone()]);
+    assert_eq!(file.tables[0].rows, RowsFrom::File(Box::new(rows.from)));
+    assert_eq!(file.tables[0].columns[1].from.as_deref(), Some(&from));
 }

@@ -7,7 +7,7 @@ use embermark_language::{
     OrderBy, Pace, Part, Range, Removed, Set, Snapshot, Span, Work, parse, time_column,
 };
 use embermark_model::table::{
-    Column, ColumnType, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
+    Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
 };
 
 fn read(text: &str) -> Definition {
@@ -56,7 +56,7 @@ fn a_file_has_its_name_where_it_says_none() {
 fn columns_of_a_file() {
     let file = read(&format!("{READINGS}[phase.p]\ndo = \"insert\""));
     let column = |name: &str, from: Option<&str>, of, nullable| Column {
-        from: from.map(str::to_owned),
+        from: from.map(|name| Box::new(Field { names: vec![name.to_owned()], format: None })),
         nullable,
         ..Column::new(name, of)
     };
@@ -75,7 +75,7 @@ fn columns_of_a_file() {
         ],
         key: vec![0, 1],
         indexes: Vec::new(),
-        rows: RowsFrom::File("readings.csv".into()),
+        rows: RowsFrom::File(Box::new("readings.csv".into())),
     };
     assert_eq!(time_column(&table), Some(1));
     assert_eq!(file.tables, [table]);

@@ -39,8 +39,9 @@ fn every_built_in_file_is_right_and_has_its_own_name() {
 #[test]
 fn every_example_of_the_documentation_is_right() {
     let page = include_str!("../../../../docs/workload-files.md");
-    let examples: Vec<_> =
-        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let examples = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    // Others are a table alone.
+    let examples: Vec<_> = examples.filter(|example| example.contains("[phase.")).collect();
     assert_eq!(examples.len(), 3);
     for example in examples {
         assert!(read("example.toml", example).phases.len() > 4);

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 
+mod cases;
 mod defaults;
 mod files;
 mod mistakes;
 mod mutated;
 mod propose;
+mod sqlite;

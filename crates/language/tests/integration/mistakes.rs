@@ -58,7 +58,7 @@ fn tables_are_checked() {
     let phase = "[phase.p]\ndo = \"insert\"";
     for (table, columns, said) in [
         ("key = [\"id\"]", COLUMNS, "a table without rows"),
-        ("file = \"a\"\nrows = 3\nkey = [\"id\"]", COLUMNS, "both 'file' and 'rows'"),
+        ("file = \"a\"\nrows = 3\nkey = [\"id\"]", COLUMNS, "both 'rows' and a file or query"),
         ("file = \"a\"", COLUMNS, "'key' is missing"),
         ("file = \"a\"\nkey = []", COLUMNS, "no column"),
         ("file = \"a\"\nkey = [\"n\"]", COLUMNS, "'n' is of the key and may be absent"),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use embermark_data::table::{infer, stage};
-use embermark_language::{parse, propose, time_column};
+use embermark_language::{Wishes, parse, propose, time_column};
 
 /// Writes rows to a file of this name, and stages the table that is proposed for it; gives the
 /// rows that were staged and the proposed text.
@@ -13,9 +13,8 @@ fn staged(name: &str, rows: &str) -> (u64, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
     std::fs::write(&path, rows).expect("a file");
-    let mut inferred = infer(&path).expect("rows");
-    inferred.file = name.into();
-    let text = propose("found", &[inferred]);
+    let inferred = infer(&name.into(), folder.path()).expect("rows");
+    let text = propose("found", &[inferred], &Wishes { live: true, ..Wishes::default() }).0;
     let file = parse("found.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let to = folder.path().join("staged");
     let base: &Path = folder.path();
@@ -39,7 +38,7 @@ fn rows_of_csv_fit_what_is_proposed_for_them() {
     let file = parse("found.toml", &text, &[]).unwrap();
     let table = &file.tables[0];
     let names: Vec<_> = table.columns.iter().map(|column| &*column.name).collect();
-    assert_eq!(names, ["station_id", "Time", "temp_c", "Group_", "column_"]);
+    assert_eq!(names, ["station_id", "Time", "temp_c", "Group_", "column4"]);
     assert_eq!((&table.key[..], time_column(table)), (&[0, 1][..], Some(1)), "{text}");
 }
 

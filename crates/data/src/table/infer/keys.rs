@@ -93,6 +93,35 @@ pub(super) fn find(
     Ok(keys.found)
 }
 
+/// Columns that may be a key but for a few rows: what may tell series apart, each with time; time alone;
+/// what may number the rows.
+pub(super) fn likely(
+    columns: &[InferredColumn],
+    time: Option<usize>,
+    rows: u64,
+) -> Vec<Vec<usize>> {
+    let able = |at: &usize| {
+        let column = &columns[*at];
+        !column.nullable && column.of != ColumnType::Float && column.of != ColumnType::Bool
+    };
+    let is_series = |at: &usize| {
+        let distinct = columns[*at].distinct;
+        distinct > 1 && 10 * distinct <= rows && Some(*at) != time
+    };
+    let able: Vec<usize> = (0..columns.len()).filter(able).collect();
+    let nearly_all = |at: &usize| columns[*at].distinct as f64 >= 0.9 * rows as f64;
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    if let Some(time) = time {
+        let series = able.iter().copied().filter(is_series).take(3);
+        all.extend(series.map(|series| vec![series, time]));
+        all.extend(nearly_all(&time).then(|| vec![time]));
+    }
+    let named = |at: &usize| names::is_id(&columns[*at].name) || *at == 0;
+    let ids = able.iter().copied().filter(|at| named(at) && nearly_all(at) && Some(*at) != time);
+    all.extend(ids.take(2).map(|id| vec![id]));
+    all
+}
+
 /// The search for keys.
 struct Keys<'a> {
     rows: &'a StagedTable,

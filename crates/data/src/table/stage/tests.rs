@@ -95,7 +95,7 @@ fn the_records_of_a_file_without_a_key_are_numbered() {
     std::fs::write(folder.path().join("r.csv"), "word\na\nb\na\n").unwrap();
     let number = MakeKind::Sequence { from: 5, step: 2, repeat: 1 };
     let word = Column { make: None, ..column("word", ColumnType::Text, number.clone()) };
-    let rows = RowsFrom::File("r.csv".into());
+    let rows = RowsFrom::File(Box::new("r.csv".into()));
     let table = Table { rows, ..table(vec![column("row", U64, number), word], &[0], 0) };
     let to = folder.path().join("t");
     let staged = stage(&[table], 0, folder.path(), None, 42, 0.01, &to).unwrap();

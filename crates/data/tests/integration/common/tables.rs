@@ -1,7 +1,7 @@
 //! What the tests of tables share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use embermark_data::DataError;
 use embermark_data::table::{Staged, StagedTable, stage};
@@ -31,7 +31,7 @@ pub fn table(file: &str, columns: &[(&str, ColumnType)], key: &[usize]) -> Table
         columns: columns.iter().map(|&(name, of)| column(name, of)).collect(),
         key: key.to_vec(),
         indexes: Vec::new(),
-        rows: RowsFrom::File(PathBuf::from(file)),
+        rows: RowsFrom::File(Box::new(file.into())),
     }
 }
 

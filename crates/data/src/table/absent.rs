@@ -1,0 +1,66 @@
+//! Words and numbers that say that there is no value.
+
+/// Words that people and programs write where a value is missing, in small letters.
+const MARKERS: [&str; 22] = [
+    "na",
+    "n/a",
+    "#n/a",
+    "nan",
+    "-nan",
+    "nil",
+    "null",
+    "none",
+    "missing",
+    "unavailable",
+    "unknown",
+    "undefined",
+    "invalid",
+    "no data",
+    "nodata",
+    "void",
+    "-",
+    "--",
+    "---",
+    "?",
+    ".",
+    "*",
+];
+
+/// Whether a word is one that stands for a missing value nearly everywhere.
+pub(super) fn is_marker(word: &str) -> bool {
+    let word = word.trim().to_lowercase();
+    MARKERS.contains(&&*word)
+        || word.starts_with('<') && word.ends_with('>')
+        || word.starts_with("#n/a")
+}
+
+/// What stands for absent values in a table.
+#[derive(Debug, Default)]
+pub(super) struct Absent {
+    words: Vec<String>,
+    numbers: Vec<f64>,
+    not_a_number: bool,
+}
+
+impl Absent {
+    pub(super) fn new(words: &[String]) -> Self {
+        let numbers = words.iter().filter_map(|word| word.trim().parse::<f64>().ok());
+        let (nan, numbers): (Vec<f64>, Vec<f64>) = numbers.partition(|number| number.is_nan());
+        Self { words: words.to_vec(), numbers, not_a_number: !nan.is_empty() }
+    }
+
+    /// Whether a text is one of the words, blanks around it aside.
+    #[inline]
+    pub(super) fn has_text(&self, text: &[u8]) -> bool {
+        !self.words.is_empty() && {
+            let text = text.trim_ascii();
+            self.words.iter().any(|word| word.as_bytes() == text)
+        }
+    }
+
+    /// Whether a number is one of them.
+    #[inline]
+    pub(super) fn has_number(&self, value: f64) -> bool {
+        self.not_a_number && value.is_nan() || self.numbers.contains(&value)
+    }
+}

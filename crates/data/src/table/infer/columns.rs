@@ -1,0 +1,169 @@
+//! From what was seen of fields to columns, and to what it takes to read them.
+
+use std::collections::BTreeMap;
+
+use embermark_model::table::{Column, ColumnType, Field, Literal, RowsFile, TimeUnit};
+
+use super::formats::{self, Format};
+use super::guess::Comma;
+use super::{Survey, counted};
+use crate::DataError;
+use crate::table::source::Source;
+
+/// Says what is passed over before the rows, and adds the options by which it is.
+pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Some(dialect) = &source.dialect else { return notes };
+    let mut give = |name: &str, value: Literal| {
+        if !from.read.iter().any(|(key, _)| key == name) {
+            from.read.push((name.to_owned(), value));
+        }
+    };
+    let text = |text: &str| Literal::Text(text.to_owned());
+    if dialect.delimiter != "," {
+        give("delim", text(&dialect.delimiter));
+    }
+    if let Some(encoding) = &dialect.encoding {
+        give("encoding", text(encoding));
+    }
+    if !dialect.strict {
+        give("strict_mode", Literal::Bool(false));
+        notes.push("lines end in more than one way".to_owned());
+    }
+    if dialect.comments {
+        give("comment", text("#"));
+        notes.push("lines that begin with '#' are passed over".to_owned());
+    }
+    if !dialect.is_plain {
+        if dialect.skip > usize::from(dialect.header) {
+            let lines = dialect.skip - usize::from(dialect.header);
+            notes.push(format!("{} before the rows passed over", counted(lines as u64, "line")));
+        }
+        if !dialect.header {
+            notes.push("it has no line of names: give the columns yours".to_owned());
+        }
+        if dialect.skip > 0 {
+            give("skip", Literal::Int(dialect.skip as i64));
+            give("names", Literal::List(dialect.names.iter().map(|name| text(name)).collect()));
+        } else {
+            give("header", Literal::Bool(false));
+        }
+    }
+    notes
+}
+
+/// The columns for all fields, with the words that are absent values, formats and commas.
+pub(super) fn columns(
+    source: &Source,
+    survey: &Survey,
+    from: &mut RowsFile,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Column>, DataError> {
+    let delimiter = source.dialect.as_ref().map(|dialect| &*dialect.delimiter);
+    let fields = source.fields();
+    let mut found: Vec<_> = fields
+        .iter()
+        .zip(&survey.guesses)
+        .map(|(field, guess)| guess.found(&field.name, delimiter))
+        .collect();
+    // One way to write numbers in a file: where columns differ, those with commas are texts.
+    let decimal = found.iter().any(|found| found.comma == Some(Comma::Decimal));
+    let thousands = found.iter().any(|found| found.comma == Some(Comma::Thousands));
+    let points = found.iter().zip(&survey.guesses).any(|(found, guess)| {
+        found.comma.is_none() && found.of == ColumnType::Float && guess.has_points()
+    });
+    if decimal && (thousands || points) {
+        for found in found.iter_mut().filter(|found| found.comma.is_some()) {
+            found.of = ColumnType::Text;
+            found.absent.clear();
+        }
+    } else if decimal {
+        from.read.push(("decimal_separator".to_owned(), Literal::Text(",".to_owned())));
+    } else if thousands {
+        from.read.push(("thousands".to_owned(), Literal::Text(",".to_owned())));
+    }
+    let mut columns = Vec::new();
+    let mut formats: Vec<Option<Format>> = Vec::new();
+    let mut words: BTreeMap<String, (Vec<String>, u64)> = BTreeMap::new();
+    for (place, (field, guess)) in fields.iter().zip(&survey.guesses).enumerate() {
+        let mut of = found[place].of;
+        let mut format = None;
+        if source.is_sqlite() && guess.has_texts() && of != ColumnType::Bytes {
+            // As the database compares it.
+            of = ColumnType::Text;
+            found[place].absent.clear();
+        } else if of == ColumnType::Text && guess.seen > 0 {
+            format = formats::find(source, place, guess)?;
+        }
+        if let Some(format) = &format {
+            let unit = if format.is_fine() { TimeUnit::Microseconds } else { TimeUnit::Seconds };
+            of = ColumnType::Timestamp(unit);
+            if format.is_doubtful {
+                let name = &field.name;
+                notes.push(format!("{name}: day and month may be the other way round"));
+            }
+        }
+        for (word, count) in &found[place].absent {
+            if !from.absent.contains(word) {
+                from.absent.push(word.clone());
+            }
+            let of = words.entry(word.clone()).or_insert_with(|| (Vec::new(), 0));
+            of.0.push(field.name.clone());
+            of.1 += count;
+        }
+        notes
+            .extend(found[place].remark.as_ref().map(|remark| format!("{}: {remark}", field.name)));
+        columns.push(Column {
+            from: format.as_ref().map(|format| {
+                Box::new(Field { names: Vec::new(), format: Some(format.text.clone()) })
+            }),
+            nullable: guess.seen < survey.rows || !found[place].absent.is_empty(),
+            ..Column::new(&*field.name, of)
+        });
+        formats.push(format);
+    }
+    for (word, (names, count)) in words {
+        let names = match &names[..] {
+            [first, .., last] if names.len() > 4 => {
+                format!("{} columns, {first} to {last}", names.len())
+            }
+            names => names.join(", "),
+        };
+        notes.push(format!("{names}: {word:?} stands for no value, {}", counted(count, "time")));
+    }
+    if !source.is_sqlite() {
+        join(source, survey, &mut columns, &formats)?;
+    }
+    Ok(columns)
+}
+
+/// Makes one column of a day and a time of the day, where there is one of each.
+fn join(
+    source: &Source,
+    survey: &Survey,
+    columns: &mut Vec<Column>,
+    formats: &[Option<Format>],
+) -> Result<(), DataError> {
+    let day_of = |place: usize| match &formats[place] {
+        Some(format) if !format.has_hours() => Some(format.text.clone()),
+        None if survey.guesses[place].is_days() => Some("%Y-%m-%d".to_owned()),
+        _ => None,
+    };
+    let days: Vec<_> = (0..columns.len()).filter_map(|at| Some((at, day_of(at)?))).collect();
+    let [(day, format)] = &days[..] else { return Ok(()) };
+    let mut clocks = Vec::new();
+    for (place, column) in columns.iter().enumerate().filter(|(_, c)| c.of == ColumnType::Text) {
+        let clock = formats::clock(source, place, &survey.guesses[place])?;
+        clocks.extend(clock.map(|clock| (place, clock, column.nullable)));
+    }
+    let [(clock, hours, nullable)] = &clocks[..] else { return Ok(()) };
+    let names = vec![columns[*day].name.clone(), columns[*clock].name.clone()];
+    let unit = if hours.is_fine() { TimeUnit::Microseconds } else { TimeUnit::Seconds };
+    let format = Some(format!("{format} {}", hours.text));
+    let column = &mut columns[*day];
+    column.of = ColumnType::Timestamp(unit);
+    column.nullable |= nullable;
+    column.from = Some(Box::new(Field { names, format }));
+    columns.remove(*clock);
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! How times are written that are not written as RFC 3339 has them.
+
+use embermark_model::table::Literal;
+
+use super::guess::Guess;
+use crate::DataError;
+use crate::table::source::Source;
+
+/// Days, the month before the day only where both are numbers and nothing else is possible.
+const DAYS: [&str; 21] = [
+    "%Y-%m-%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%Y/%m/%d",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%d-%b-%y",
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %B %Y",
+    "%Y-%b-%d",
+    "%d/%b/%Y",
+    "%Y%m%d",
+];
+/// What follows a day.
+const HOURS: [&str; 17] = [
+    "",
+    " %H:%M:%S",
+    " %H:%M",
+    " %H:%M:%S.%f",
+    " %I:%M:%S %p",
+    " %I:%M %p",
+    " %I:%M:%S.%f %p",
+    "T%H:%M:%S",
+    "T%H:%M",
+    "T%H:%M:%S.%f",
+    "T%H:%M:%SZ",
+    ", %H:%M:%S",
+    ", %H:%M",
+    " %H:%M:%S %z",
+    " %H.%M.%S",
+    "_%H-%M-%S",
+    ":%H:%M:%S",
+];
+/// Others.
+const WHOLE: [&str; 11] = [
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%dT%H%M%S",
+    "%Y%m%d%H%M%S",
+    "%Y%m%d %H%M%S",
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%a, %d %b %Y %H:%M:%S %z",
+    "%a %b %d %H:%M:%S %Y",
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%Y-%m-%d %H:%M:%S,%g",
+    "%d.%m.%Y %H:%M:%S,%g",
+    "%A, %B %d, %Y",
+];
+/// A time of the day alone, which stands beside a day.
+const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f"];
+
+/// A format, and whether it has a time of the day or a fraction of a second.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Format {
+    pub(super) text: String,
+    /// Whether day and month could be the other way round.
+    pub(super) is_doubtful: bool,
+}
+
+impl Format {
+    /// Whether it has fractions of seconds.
+    pub(super) fn is_fine(&self) -> bool {
+        self.text.contains("%f") || self.text.contains("%g")
+    }
+
+    pub(super) fn has_hours(&self) -> bool {
+        self.text.contains("%H") || self.text.contains("%I")
+    }
+}
+
+/// The format of all values of a field but for a hundredth, if one of those that are known is.
+pub(super) fn find(
+    source: &Source,
+    field: usize,
+    guess: &Guess,
+) -> Result<Option<Format>, DataError> {
+    let days = DAYS.iter().flat_map(|day| HOURS.iter().map(move |hours| format!("{day}{hours}")));
+    let all: Vec<String> = WHOLE.iter().map(|format| (*format).to_owned()).chain(days).collect();
+    matching(source, field, guess, &all)
+}
+
+/// The format of a field of times of the day.
+pub(super) fn clock(
+    source: &Source,
+    field: usize,
+    guess: &Guess,
+) -> Result<Option<Format>, DataError> {
+    let all: Vec<String> = CLOCKS.iter().map(|format| (*format).to_owned()).collect();
+    matching(source, field, guess, &all)
+}
+
+fn matching(
+    source: &Source,
+    field: usize,
+    guess: &Guess,
+    formats: &[String],
+) -> Result<Option<Format>, DataError> {
+    let texts: Vec<_> = guess.texts().map(|text| Literal::Text(text.to_owned())).collect();
+    let has_digits = |text: &Literal| {
+        text.as_text().is_some_and(|text| {
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            (3..=25).contains(&digits) && text.len() < 50
+        })
+    };
+    if texts.is_empty() || !texts.iter().all(has_digits) {
+        return Ok(None);
+    }
+    let parsed = |formats: &[String], text: &str| {
+        let counts = formats.iter().map(|format| {
+            format!("count(try_strptime({text}, {}))", Literal::Text(format.clone()))
+        });
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    // By a few texts first, then by all.
+    let sample = format!(
+        "SELECT {} FROM (SELECT unnest({}) AS text)",
+        parsed(formats, "text"),
+        Literal::List(texts.clone())
+    );
+    let counts = source.texts(&sample)?;
+    let all = texts.len().to_string();
+    let fit = formats.iter().zip(counts.iter().flatten());
+    let fit: Vec<String> = fit
+        .filter(|(_, count)| count.as_deref() == Some(&all))
+        .map(|(format, _)| format.clone())
+        .collect();
+    let Some(first) = fit.first() else { return Ok(None) };
+    if fit.len() == 1 {
+        return Ok(Some(Format { text: first.clone(), is_doubtful: false }));
+    }
+    let counts = source.count(field, |text| parsed(&fit, &format!("trim({text})")))?;
+    let counts: Vec<u64> = counts.iter().map(|count| count.parse().unwrap_or(0)).collect();
+    let most = counts.iter().max().copied().unwrap_or(0);
+    let best = fit.iter().zip(&counts).filter(|(_, count)| **count == most);
+    let best: Vec<&String> = best.map(|(format, _)| format).collect();
+    let is_doubtful = best.iter().any(|format| format.starts_with("%m"))
+        && best.iter().any(|format| format.starts_with("%d"));
+    // Clocks of twelve hours are those of where the month comes first.
+    let is_likely =
+        |format: &&&String| is_doubtful && format.contains("%p") && format.starts_with("%m");
+    let best = best.iter().find(is_likely).or(best.first());
+    Ok(best.map(|format| Format { text: (*format).clone(), is_doubtful }))
+}

@@ -1,0 +1,115 @@
+//! What is asked of a source for the columns of a table.
+
+use embermark_libraries::duckdb::stream::Cell;
+use embermark_model::table::{Column, ColumnType, Literal, MakeKind, RowsFile, TimeUnit};
+
+use super::fit::Reading;
+use super::source::Source;
+use crate::DataError;
+
+/// Where the values of a column come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From {
+    /// The cell at a place.
+    Field(usize),
+    /// A time by its format, and the text that it is read from.
+    Time { time: usize, text: usize, unit: TimeUnit },
+    /// The number of the row, where the file has no key: `make = "sequence"`.
+    Number { from: i64, step: i64, repeat: u64 },
+}
+
+/// Expressions that a source is asked for.
+#[derive(Debug)]
+pub(super) struct Selection {
+    pub(super) sql: Vec<String>,
+    /// By column.
+    pub(super) columns: Vec<From>,
+    /// The names of the fields, of delimited text, by expression.
+    headers: Vec<Option<Vec<u8>>>,
+}
+
+/// The names of the fields that a column is read from.
+pub(super) fn names(column: &Column) -> Vec<&str> {
+    match &column.from {
+        _ if column.make.is_some() => Vec::new(),
+        Some(from) if !from.names.is_empty() => from.names.iter().map(String::as_str).collect(),
+        _ => vec![&column.name],
+    }
+}
+
+impl Selection {
+    /// What is asked for the columns of a table.
+    ///
+    /// # Errors
+    /// [`DataError::NoField`].
+    pub(super) fn new(
+        columns: &[Column],
+        rows: &RowsFile,
+        source: &Source,
+    ) -> Result<Self, DataError> {
+        let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
+        for column in columns {
+            let kind = column.make.as_ref().map(|make| &make.kind);
+            if let Some(&MakeKind::Sequence { from, step, repeat }) = kind {
+                all.columns.push(From::Number { from, step, repeat: repeat.max(1) });
+                continue;
+            }
+            let names = names(column);
+            let for_text = names.len() > 1 || matches!(column.of, ColumnType::Text);
+            let fields = names.iter().map(|name| Ok(&source.fields()[source.field(name)?]));
+            let fields = fields.collect::<Result<Vec<_>, DataError>>()?;
+            let sql: Vec<_> = fields.iter().map(|field| field.sql(for_text)).collect();
+            let sql = match &sql[..] {
+                [one] => one.clone(),
+                several => format!("nullif(concat_ws(' ', {}), '')", several.join(", ")),
+            };
+            let is_text = for_text || fields.iter().all(|field| field.of == "VARCHAR");
+            let own = column.from.as_ref().and_then(|from| from.format.as_deref());
+            let format = own.or_else(|| Reading::format(rows)).filter(|_| is_text);
+            let header = (source.dialect.is_some() && names.len() == 1)
+                .then(|| names[0].as_bytes().to_owned());
+            let from = match (column.of, format) {
+                (ColumnType::Timestamp(unit), Some(format)) => {
+                    let format = Literal::Text(format.to_owned());
+                    let time = all.add(format!("try_strptime(trim({sql}), {format})"), None);
+                    From::Time { time, text: all.add(sql, header), unit }
+                }
+                _ => From::Field(all.add(sql, header)),
+            };
+            all.columns.push(from);
+        }
+        if all.sql.is_empty() {
+            all.add("0".to_owned(), None);
+        }
+        Ok(all)
+    }
+
+    /// Every field of a source, as it is.
+    pub(super) fn all(source: &Source) -> Self {
+        let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
+        for field in source.fields() {
+            let header = source.dialect.is_some().then(|| field.name.as_bytes().to_owned());
+            let place = all.add(field.sql(false), header);
+            all.columns.push(From::Field(place));
+        }
+        all
+    }
+
+    fn add(&mut self, sql: String, header: Option<Vec<u8>>) -> usize {
+        self.sql.push(sql);
+        self.headers.push(header);
+        self.sql.len() - 1
+    }
+
+    /// Whether a row of delimited text is the line of names once more.
+    #[inline]
+    pub(super) fn is_header(&self, cells: &[Cell<'_>]) -> bool {
+        let mut pairs =
+            self.headers.iter().zip(cells).filter_map(|(name, cell)| Some((name.as_ref()?, cell)));
+        let is_name = |(name, cell): (&Vec<u8>, &Cell<'_>)| match cell {
+            Cell::Text(text) => text.trim_ascii() == &name[..],
+            _ => false,
+        };
+        pairs.next().is_some_and(is_name) && pairs.all(is_name)
+    }
+}

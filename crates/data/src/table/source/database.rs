@@ -1,0 +1,45 @@
+//! DuckDB as a reader: in memory, and closed to all but the files that it is to read.
+
+use std::path::{Path, PathBuf};
+
+use embermark_libraries::duckdb::connection::Connection;
+use embermark_libraries::duckdb::library::LIBRARY;
+use embermark_model::table::Literal;
+
+use crate::DataError;
+
+/// Memory that DuckDB may take. What it takes beside it, its buffers of CSV among that, keeps a
+/// process below 256 MiB.
+const MEMORY: &str = "128MiB";
+/// Bytes of CSV that are read at once.
+pub(super) const BUFFER: usize = 4 << 20;
+
+/// Opens it. It may read these files and those below these folders, and its temporary files lie in
+/// `scratch`. It has no network and loads nothing
+/// (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
+pub(super) fn open(
+    files: &[PathBuf],
+    folders: &[&Path],
+    scratch: &Path,
+) -> Result<Connection, DataError> {
+    let library = LIBRARY.get().map_err(DataError::Reader)?;
+    let settings = [
+        ("memory_limit", MEMORY.to_owned()),
+        ("temp_directory", scratch.join("duckdb").to_string_lossy().into_owned()),
+        ("autoinstall_known_extensions", "false".to_owned()),
+        ("autoload_known_extensions", "false".to_owned()),
+        ("allow_community_extensions", "false".to_owned()),
+    ];
+    let connection = Connection::open(&library.api, None, &settings).map_err(DataError::Reader)?;
+    let list = |paths: Vec<String>| Literal::List(paths.into_iter().map(Literal::Text).collect());
+    let files = files.iter().map(|path| path.to_string_lossy().into_owned());
+    let folders: Vec<_> = folders.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let locked = format!(
+        "SET allowed_paths = {}; SET allowed_directories = {}; SET enable_external_access = false; \
+         SET lock_configuration = true",
+        list(files.collect()),
+        list(folders),
+    );
+    connection.batch(&locked).map_err(DataError::Reader)?;
+    Ok(connection)
+}

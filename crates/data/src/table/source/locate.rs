@@ -1,0 +1,76 @@
+//! The line in which a row stands, for messages: the file is read anew up to it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::{Dialect, Rejected, files};
+use crate::DataError;
+
+/// Bytes of a line that DuckDB remembers of one that is no row.
+pub(super) const CUT: usize = 10_000;
+
+/// The line of a row of delimited text, both counted from where files begin: rows from 0, lines from 1.
+pub(super) fn line(
+    paths: &[PathBuf],
+    dialect: &Dialect,
+    row: u64,
+    rejected: &[Rejected],
+) -> Option<(PathBuf, u64)> {
+    let quote = dialect.quote.bytes().next();
+    let mut left = row;
+    for path in paths {
+        let gone: Vec<(u64, u64)> = rejected
+            .iter()
+            .filter(|line| Path::new(&line.file) == path)
+            .map(|line| (line.line, line.line + line.lines))
+            .collect();
+        let mut lines = BufReader::new(files::text(path).ok()?).split(b'\n');
+        let (mut number, mut begins, mut quoted) = (0_u64, 0, false);
+        while let Some(Ok(text)) = lines.next() {
+            number += 1;
+            if number <= dialect.skip as u64 || gone.iter().any(|(a, b)| (*a..*b).contains(&number))
+            {
+                continue;
+            }
+            if !quoted {
+                begins = number;
+                let is_comment = dialect.comments && text.starts_with(b"#");
+                if text.trim_ascii().is_empty() || is_comment {
+                    continue;
+                }
+            }
+            quoted ^= text.iter().filter(|byte| Some(**byte) == quote).count() % 2 == 1;
+            if !quoted {
+                if left == 0 {
+                    return Some((path.clone(), begins));
+                }
+                left -= 1;
+            }
+        }
+    }
+    None
+}
+
+/// The line of the row among lines that are not blank.
+pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
+    let mut left = row;
+    for path in paths {
+        let lines = BufReader::new(files::text(path).ok()?).split(b'\n');
+        for (number, text) in (1..).zip(lines) {
+            if text.ok()?.trim_ascii().is_empty() {
+                continue;
+            }
+            if left == 0 {
+                return Some((path.clone(), number));
+            }
+            left -= 1;
+        }
+    }
+    None
+}
+
+/// How many lines a file has from one on.
+pub(super) fn lines_from(path: &Path, line: u64) -> Result<u64, DataError> {
+    let lines = BufReader::new(files::text(path)?).split(b'\n').count() as u64;
+    Ok((lines + 1).saturating_sub(line).max(1))
+}

@@ -1,0 +1,147 @@
+//! Rows of an SQLite database, read by SQLite itself; and what its schema says.
+
+use std::path::Path;
+
+use embermark_libraries::duckdb::stream::Cell;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, limits::Limit};
+
+use super::SourceField;
+use crate::DataError;
+
+/// A table of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteTable {
+    /// Its name.
+    pub name: String,
+    /// A query that gives all of its rows, with the number of each where it has no key.
+    pub query: String,
+    /// The columns of its primary key, in order.
+    pub key: Vec<String>,
+    /// The columns of its other indexes, those of expressions and of parts of the rows aside.
+    pub indexes: Vec<Vec<String>>,
+}
+
+/// Whether a file is an SQLite database.
+pub fn is_sqlite(path: &Path) -> bool {
+    path.is_file()
+        && super::files::head(path).is_ok_and(|head| head.starts_with(super::files::SQLITE))
+}
+
+/// Opens a database so that nothing of it or another is changed.
+pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    opened
+        .and_then(|connection| {
+            // A query reads this database alone.
+            connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok(connection)
+        })
+        .map_err(|cause| failed(path, &cause))
+}
+
+pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> DataError {
+    DataError::NotTabular { path: path.to_owned(), what: format!("SQLite says: {cause}") }
+}
+
+/// The fields of a query.
+pub(super) fn fields(connection: &Connection, query: &str) -> rusqlite::Result<Vec<SourceField>> {
+    let statement = connection.prepare(query)?;
+    let columns = statement.columns();
+    let field = |column: &rusqlite::Column<'_>| {
+        let declared = column.decl_type().unwrap_or_default().to_uppercase();
+        let is_text = ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part));
+        let of = if is_text { "VARCHAR" } else { "ANY" };
+        let name = column.name().to_owned();
+        SourceField { sql: super::quoted(&name), name, of: of.to_owned() }
+    };
+    Ok(columns.map(|column| field(&column)).collect())
+}
+
+/// Hands rows to `sink` until it wants no more.
+pub(super) fn read(
+    connection: &Connection,
+    path: &Path,
+    sql: &str,
+    mut sink: impl FnMut(&[Cell<'_>]) -> Result<bool, DataError>,
+) -> Result<(), DataError> {
+    let of = |cause: rusqlite::Error| failed(path, &cause);
+    let mut statement = connection.prepare(sql).map_err(of)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).map_err(of)?;
+    while let Some(row) = rows.next().map_err(of)? {
+        let mut cells = Vec::with_capacity(columns);
+        for column in 0..columns {
+            cells.push(match row.get_ref(column).map_err(of)? {
+                ValueRef::Null => Cell::Null,
+                ValueRef::Integer(value) => Cell::Int(value),
+                ValueRef::Real(value) => Cell::Float(value),
+                ValueRef::Text(text) | ValueRef::Blob(text) => Cell::Text(text),
+            });
+        }
+        if !sink(&cells)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The tables of a database with their keys and indexes.
+///
+/// # Errors
+/// Where it is none, or cannot be read.
+pub fn sqlite_tables(path: &Path) -> Result<Vec<SqliteTable>, DataError> {
+    let connection = open(path)?;
+    let tables = tables(&connection).map_err(|cause| failed(path, &cause))?;
+    match tables.is_empty() {
+        true => {
+            Err(DataError::NotTabular { path: path.to_owned(), what: "it has no tables".into() })
+        }
+        false => Ok(tables),
+    }
+}
+
+/// Whether a statement is one of this database's, and reads.
+///
+/// # Errors
+/// Where the database cannot be read.
+pub fn sqlite_reads(path: &Path, statement: &str) -> Result<bool, DataError> {
+    let connection = open(path)?;
+    Ok(connection.prepare(statement).is_ok_and(|statement| {
+        statement.readonly() && statement.parameter_count() == 0 && statement.column_count() > 0
+    }))
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<SqliteTable>> {
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
+                 ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY rowid";
+    let names = texts(connection, names, [])?;
+    let table = |name: String| {
+        let key = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk";
+        let key = texts(connection, key, [&name])?;
+        let lists = "SELECT name FROM pragma_index_list(?) WHERE origin <> 'pk' AND partial = 0 ORDER BY seq";
+        let mut indexes = Vec::new();
+        for index in texts(connection, lists, [&name])? {
+            let columns = "SELECT coalesce(name, '') FROM pragma_index_info(?) ORDER BY seqno";
+            let columns = texts(connection, columns, [&index])?;
+            if columns.iter().all(|column| !column.is_empty()) {
+                indexes.push(columns);
+            }
+        }
+        let number = if key.is_empty() { "rowid AS rowid, " } else { "" };
+        let query = format!("SELECT {number}* FROM {}", super::quoted(&name));
+        let key = if key.is_empty() { vec!["rowid".to_owned()] } else { key };
+        Ok(SqliteTable { name, query, key, indexes })
+    };
+    names.into_iter().map(table).collect()
+}
+
+fn texts<P: rusqlite::Params>(
+    connection: &Connection,
+    sql: &str,
+    parameters: P,
+) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(sql)?;
+    statement.query_map(parameters, |row| row.get(0))?.collect()
+}

@@ -1,0 +1,136 @@
+//! Rows prepared in a process of its own, so that what reads them takes neither memory nor a crash into
+//! this one.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use embermark_model::Scale;
+use embermark_model::plan::{Dataset, Plan};
+use serde::{Deserialize, Serialize};
+
+use super::{LOOK_UP, prepare};
+use crate::protocol::Request;
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError, Interrupt};
+
+/// Rows to be prepared.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Staging {
+    /// The process that asks: a worker that has lost it ends at once.
+    pub parent: u32,
+    /// What was asked for: the files, the seed and the workload files are the run's.
+    pub plan: Plan,
+    /// The workload.
+    pub workload: String,
+    /// Its scales.
+    pub scales: Vec<Scale>,
+    /// Where the rows go.
+    pub dir: PathBuf,
+}
+
+/// Rows of a scale: their file, and what they are.
+pub(crate) type Prepared = (Scale, PathBuf, Dataset);
+
+/// Why there are none.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Refusal {
+    /// They are not what they should be.
+    Usage(String),
+    /// The disk is full.
+    Full(PathBuf),
+    /// Something else.
+    Failed(String),
+}
+
+impl Staging {
+    /// Prepares them in this process.
+    pub fn answer(&self, catalog: &Catalog) -> Result<Vec<Prepared>, Refusal> {
+        let prepared = catalog.with_files(&self.plan).and_then(|catalog| {
+            let workload = catalog.workload(&self.workload)?;
+            prepare(workload, &self.scales, &self.plan.data, self.plan.seed, &self.dir)
+        });
+        prepared.map_err(|error| match error {
+            HarnessError::DiskFull { path, .. } => Refusal::Full(path),
+            error if error.is_usage() => Refusal::Usage(error.to_string()),
+            error => Refusal::Failed(error.to_string()),
+        })
+    }
+
+    /// Has a worker prepare them. When an interrupt comes, or the worker dies, nothing of them stays.
+    pub fn ask(
+        self,
+        worker: &WorkerCommand,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Prepared>, HarnessError> {
+        let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
+        let before = entries(&self.dir);
+        let (workload, dir) = (self.workload.clone(), self.dir.clone());
+        let request = serde_json::to_vec(&Request::Stage(Box::new(self)));
+        let request = request.map_err(|error| failed(error.into()))?;
+        let mut child = Command::new(&worker.program)
+            .args(&worker.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C in a terminal reaches the parent alone.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not listen shows in its answer.
+            let _ = stdin.write_all(&request);
+        }
+        let heard = listen(&mut child, interrupt);
+        let ended = child.wait().map_err(failed)?;
+        let answer: Option<Result<Vec<Prepared>, Refusal>> =
+            heard.as_deref().and_then(|answer| serde_json::from_slice(answer).ok());
+        if !matches!(answer, Some(Ok(_))) {
+            // Half of the rows help nobody, least of all a full disk.
+            entries(&dir)
+                .iter()
+                .filter(|entry| !before.contains(entry))
+                .for_each(|entry| remove(entry));
+        }
+        match answer {
+            Some(Ok(prepared)) => Ok(prepared),
+            Some(Err(Refusal::Full(path))) => {
+                Err(HarnessError::DiskFull { path, doing: "writing the rows of a workload" })
+            }
+            Some(Err(Refusal::Usage(why))) => Err(HarnessError::Plan(why)),
+            Some(Err(Refusal::Failed(why))) => Err(HarnessError::Unstaged(why)),
+            None if interrupt.is_set() => Err(HarnessError::Interrupted { result: None }),
+            None => Err(HarnessError::Unstaged(format!(
+                "the process that prepares the rows of {workload} ended, {ended}: it may have had too \
+                 little memory"
+            ))),
+        }
+    }
+}
+
+/// What a worker says until it ends; nothing where an interrupt comes first, which ends it.
+fn listen(child: &mut Child, interrupt: &Interrupt) -> Option<Vec<u8>> {
+    let mut stdout = child.stdout.take()?;
+    let reading = std::thread::spawn(move || {
+        let mut answer = Vec::new();
+        stdout.read_to_end(&mut answer).map(|_| answer)
+    });
+    while !reading.is_finished() {
+        if interrupt.is_set() {
+            let _ = child.kill();
+            return None;
+        }
+        std::thread::sleep(LOOK_UP);
+    }
+    reading.join().ok()?.ok()
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+}

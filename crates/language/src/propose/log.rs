@@ -1,0 +1,283 @@
+//! Phases of the statements that a program has sent to its database.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::quoted;
+use super::shape::Shape;
+
+/// Operations of a phase of changes.
+const OPS: &str = "1_000";
+
+/// Words that are no names without quotes.
+const KEYWORDS: [&str; 48] = [
+    "all",
+    "and",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "cross",
+    "default",
+    "desc",
+    "distinct",
+    "else",
+    "end",
+    "except",
+    "exists",
+    "from",
+    "full",
+    "group",
+    "having",
+    "in",
+    "index",
+    "inner",
+    "intersect",
+    "is",
+    "join",
+    "left",
+    "like",
+    "limit",
+    "natural",
+    "not",
+    "null",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "outer",
+    "right",
+    "select",
+    "table",
+    "then",
+    "union",
+    "using",
+    "values",
+    "when",
+    "where",
+];
+
+/// Writes a phase for each kind of statement, the most frequent first, those that change rows behind those
+/// that read them. Gives the statements that no phase was made of.
+pub fn write(
+    text: &mut String,
+    shapes: &[Shape<'_>],
+    statements: &[String],
+    several: bool,
+) -> Vec<String> {
+    let mut kinds: BTreeMap<Vec<Token>, (usize, usize)> = BTreeMap::new();
+    for (place, statement) in statements.iter().enumerate() {
+        let kind = tokens(statement).into_iter().map(|token| token.kind()).collect();
+        kinds.entry(kind).or_insert((0, place)).0 += 1;
+    }
+    let mut kinds: Vec<_> = kinds.into_values().collect();
+    kinds.sort_by_key(|(count, place)| (std::cmp::Reverse(*count), *place));
+    let (mut left_out, mut reads, mut changes) = (Vec::new(), 0, Vec::new());
+    for (count, place) in kinds {
+        let statement = statements[place].trim();
+        let tokens = tokens(statement);
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        match tokens.first().map(|token| token.text.to_lowercase()).as_deref() {
+            Some("select" | "with" | "values") => {
+                reads += 1;
+                let sql = renamed(&tokens, shapes);
+                let _ = write!(
+                    text,
+                    "\n# In the log {times}.\n[phase.q{reads}]\nsql = {}\n",
+                    quoted(&sql)
+                );
+            }
+            // What loads the tables.
+            Some("insert") => {}
+            Some("update" | "delete") => match change(&tokens, shapes, several) {
+                Some(change) => changes.push((times, change)),
+                None => left_out.push(statement.to_owned()),
+            },
+            _ => left_out.push(statement.to_owned()),
+        }
+    }
+    for (number, (times, change)) in (1..).zip(changes) {
+        let _ = write!(text, "\n# In the log {times}.\n[phase.c{number}]\n{change}\n");
+    }
+    left_out
+}
+
+/// The statements of a log: one after the other with semicolons between, or one a line.
+pub fn statements(log: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for token in tokens(log) {
+        match (&*token.text, all.last_mut()) {
+            (";", _) => all.push(String::new()),
+            (text, Some(last)) => {
+                if token.spaced && !last.is_empty() {
+                    last.push(' ');
+                }
+                last.push_str(text);
+            }
+            _ => {}
+        }
+    }
+    all.retain(|statement| !statement.is_empty());
+    all
+}
+
+/// A word, a sign, a number or a text of SQL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Token {
+    text: String,
+    /// Whether a blank stands before it.
+    spaced: bool,
+}
+
+impl Token {
+    /// The same in every statement that differs in its constants alone.
+    fn kind(self) -> Self {
+        let is_constant = self.text.starts_with(['\'', '?', ':', '$', '@'])
+            || self.text.starts_with(|char: char| char.is_ascii_digit());
+        let text = if is_constant { "?".to_owned() } else { self.text.to_lowercase() };
+        Self { text, spaced: false }
+    }
+
+    /// The name that it is, in quotes or not.
+    fn name(&self) -> Option<&str> {
+        let text = &*self.text;
+        let within = |open: char, close| text.strip_prefix(open)?.strip_suffix(close);
+        let quoted = within('"', '"').or_else(|| within('`', '`')).or_else(|| within('[', ']'));
+        quoted.or_else(|| {
+            text.starts_with(|char: char| char.is_alphabetic() || char == '_').then_some(text)
+        })
+    }
+}
+
+/// The tokens of SQL, without comments.
+fn tokens(sql: &str) -> Vec<Token> {
+    let (mut all, mut rest, mut spaced) = (Vec::new(), sql, false);
+    while let Some(first) = rest.chars().next() {
+        let ends = |mark: char, from: usize| {
+            rest[from..].find(mark).map_or(rest.len(), |at| from + at + mark.len_utf8())
+        };
+        let length = match first {
+            _ if first.is_whitespace() => {
+                (spaced, rest) = (true, rest.trim_start());
+                continue;
+            }
+            '-' if rest.starts_with("--") => {
+                (spaced, rest) = (true, &rest[ends('\n', 2)..]);
+                continue;
+            }
+            '/' if rest.starts_with("/*") => {
+                let end = rest.find("*/").map_or(rest.len(), |at| at + 2);
+                (spaced, rest) = (true, &rest[end..]);
+                continue;
+            }
+            '\'' | '"' | '`' => {
+                let mut end = ends(first, 1);
+                // A mark within is doubled.
+                while rest[end..].starts_with(first) {
+                    end = ends(first, end + 1);
+                }
+                end
+            }
+            '[' => ends(']', 1),
+            _ if first.is_alphanumeric() || "_?:$@".contains(first) => {
+                let is_part = |char: char| char.is_alphanumeric() || "_.".contains(char);
+                let is_word = first.is_alphabetic() || first == '_';
+                let part = |char: char| is_part(char) && !(is_word && char == '.');
+                let after = first.len_utf8();
+                rest[after..].find(|char| !part(char)).map_or(rest.len(), |at| after + at)
+            }
+            _ => first.len_utf8(),
+        };
+        all.push(Token { text: rest[..length].to_owned(), spaced });
+        (spaced, rest) = (false, &rest[length..]);
+    }
+    all
+}
+
+/// A statement with the names that tables and columns have in the file.
+fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
+    let pairs = || {
+        shapes.iter().flat_map(|shape| {
+            let columns = shape.table.columns.iter().zip(&shape.columns);
+            let columns = columns.map(|(column, name)| (&*column.name, &**name));
+            let table = shape.table.schema.as_ref().map(|(table, _)| (&**table, &*shape.name));
+            columns.chain(table)
+        })
+    };
+    let mut sql = String::new();
+    for token in tokens {
+        if token.spaced && !sql.is_empty() {
+            sql.push(' ');
+        }
+        let other = token.name().and_then(|name| {
+            let mut pairs = pairs().filter(|(from, to)| from != to);
+            pairs.find(|(from, _)| from.eq_ignore_ascii_case(name)).map(|(_, to)| to)
+        });
+        // A keyword is a name in quotes alone.
+        let is_word = token.name() == Some(&*token.text);
+        let is_keyword = KEYWORDS.iter().any(|word| token.text.eq_ignore_ascii_case(word));
+        sql.push_str(other.filter(|_| !(is_word && is_keyword)).unwrap_or(&token.text));
+    }
+    sql
+}
+
+/// The phase of an UPDATE or DELETE of rows.
+fn change(tokens: &[Token], shapes: &[Shape<'_>], several: bool) -> Option<String> {
+    let word = |at: usize| tokens.get(at).map(|token| token.text.to_lowercase());
+    let is_update = word(0)? == "update";
+    let table = if is_update { 1 } else { 2 };
+    let name = tokens.get(table)?.name()?;
+    let shape = shapes.iter().find(|shape| {
+        shape.table.schema.as_ref().is_some_and(|(table, _)| table.eq_ignore_ascii_case(name))
+    })?;
+    let of_table = match several {
+        true => format!("\ntable = {}", quoted(&shape.name)),
+        false => String::new(),
+    };
+    if !is_update {
+        return Some(format!("do = \"delete\"{of_table}\nops = {OPS}"));
+    }
+    let end = (0..tokens.len()).find(|at| word(*at).as_deref() == Some("where"))?;
+    let mut set = Vec::new();
+    for at in table + 2..end {
+        // A name before '=' that begins the list or follows a comma.
+        let begins = word(at - 1).is_some_and(|before| before == "set" || before == ",");
+        if begins && word(at + 1).as_deref() == Some("=") {
+            let name = tokens[at].name()?;
+            let columns = shape.table.columns.iter();
+            let place = columns.zip(0..).find(|(column, _)| column.name.eq_ignore_ascii_case(name));
+            set.push(shape.column(place?.1));
+        }
+    }
+    let is_free = |name: &&str| shape.free.iter().any(|place| shape.column(*place) == *name);
+    let all_free = !set.is_empty() && set.iter().all(is_free);
+    all_free.then(|| format!("do = \"update\"{of_table}\nset = {}\nops = {OPS}", super::list(set)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_cut_into_statements_outside_of_texts_and_comments() {
+        let log = "SELECT 'a;b' -- c;\nFROM \"x;y\" /* ; */;\n UPDATE t SET a=1.5 ; ;";
+        assert_eq!(statements(log), ["SELECT 'a;b' FROM \"x;y\"", "UPDATE t SET a=1.5"]);
+        assert_eq!(statements("SELECT 'it''s'; "), ["SELECT 'it''s'"]);
+        assert_eq!(statements("SELECT 'open"), ["SELECT 'open"]);
+        assert!(statements("-- nothing").is_empty());
+    }
+
+    #[test]
+    fn statements_that_differ_in_constants_are_of_one_kind() {
+        let kind = |sql: &str| tokens(sql).into_iter().map(Token::kind).collect::<Vec<_>>();
+        assert_eq!(
+            kind("SELECT a FROM t WHERE b = 'x' AND c>1.5"),
+            kind("select a from T where b='y' and c > 22")
+        );
+        assert_ne!(kind("SELECT a FROM t"), kind("SELECT b FROM t"));
+    }
+}

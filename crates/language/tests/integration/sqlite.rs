@@ -1,0 +1,84 @@
+//! An SQLite database is looked at, and a workload file proposed for it and for its log of statements.
+
+use embermark_data::table::{infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, stage};
+use embermark_language::{Wishes, Work, parse, propose, statements};
+use rusqlite::Connection;
+
+const SCHEMA: &str = "
+    CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, \"order\" INTEGER, at TEXT);
+    CREATE INDEX people_name ON people (name);
+    CREATE TABLE visits (person INTEGER NOT NULL, day TEXT NOT NULL, pages REAL, PRIMARY KEY (person, day));
+    CREATE TABLE notes (text TEXT);
+    CREATE TABLE empty (id INTEGER PRIMARY KEY);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+    INSERT INTO people SELECT i, 'name ' || (i % 7), i * 3, '2024-01-01' FROM n;
+    INSERT INTO visits SELECT id, '2024-02-' || (10 + id % 3), id / 2.0 FROM people;
+    INSERT INTO notes SELECT 'same' FROM people;";
+
+const LOG: &str = "
+    BEGIN;
+    SELECT name, count(*) FROM people GROUP BY name; -- often
+    SELECT name FROM people WHERE id = 1; SELECT name FROM people WHERE id = 22;
+    SELECT \"order\" FROM people ORDER BY id LIMIT 3;
+    SELECT p.name, sum(v.pages) FROM people p JOIN visits v ON v.person = p.id GROUP BY p.name;
+    SELECT * FROM nowhere; SELECT * FROM people WHERE id = ?;
+    INSERT INTO people VALUES (301, 'x', 1, NULL);
+    UPDATE people SET name = 'y; z' WHERE id = 5; UPDATE people SET name = 'w' WHERE id = 6;
+    DELETE FROM visits WHERE person = 3;
+    COMMIT;";
+
+#[test]
+fn tables_keys_indexes_and_statements_of_a_database_become_a_workload_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    Connection::open(&path).unwrap().execute_batch(SCHEMA).unwrap();
+    assert!(is_sqlite(&path));
+    let schema = sqlite_tables(&path).unwrap();
+    let names: Vec<_> = schema.iter().map(|table| &*table.name).collect();
+    assert_eq!(names, ["people", "visits", "notes", "empty"]);
+    let found =
+        schema[..3].iter().map(|table| infer_sqlite("app.db", table, folder.path()).unwrap());
+    let found: Vec<_> = found.collect();
+    assert!(infer_sqlite("app.db", &schema[3], folder.path()).unwrap_err().is_without_rows());
+
+    let all = statements(LOG);
+    assert_eq!(all.len(), 13);
+    let is_read = |statement: &str| statement.to_lowercase().starts_with("select");
+    let taken: Vec<String> = all
+        .into_iter()
+        .filter(|statement| !is_read(statement) || sqlite_reads(&path, statement).unwrap())
+        .collect();
+    assert_eq!(taken.len(), 11);
+    let wishes = Wishes { live: false, statements: Some(&taken) };
+    let (text, left_out) = propose("app", &found, &wishes);
+    assert_eq!(left_out, ["BEGIN", "COMMIT"]);
+    let file = parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+
+    let table = |name: &str| file.tables.iter().find(|table| table.name == name).unwrap();
+    let columns = |name: &str, places: &[usize]| -> Vec<String> {
+        places.iter().map(|place| table(name).columns[*place].name.clone()).collect()
+    };
+    assert_eq!(columns("people", &table("people").key), ["id"]);
+    assert_eq!(columns("people", &table("people").indexes[0]), ["name_"]);
+    assert_eq!(columns("visits", &table("visits").key), ["person", "day"]);
+    assert_eq!(columns("notes", &table("notes").key), ["rowid"]);
+    let kinds: Vec<_> =
+        table("people").columns.iter().map(|column| column.of.to_string()).collect();
+    assert_eq!(kinds, ["u16", "text", "u16", "text"]);
+    let sql = file.phases.iter().filter(|phase| matches!(phase.work, Work::Sql(_)));
+    assert_eq!(sql.count(), 4);
+    assert!(text.contains("SELECT order_ FROM people ORDER BY id"), "{text}");
+    assert!(text.contains("SELECT name_, count(*) FROM people GROUP BY name_"), "{text}");
+    assert!(text.contains("# In the log 2 times."), "{text}");
+    for change in [
+        "do = \"update\"\ntable = \"people\"\nset = [\"name_\"]",
+        "do = \"delete\"\ntable = \"visits\"",
+    ] {
+        assert!(text.contains(change), "{change}: {text}");
+    }
+    for place in 0..file.tables.len() {
+        let to = folder.path().join("staged");
+        let staged = stage(&file.tables, place, folder.path(), None, 42, 0.0, &to).unwrap();
+        assert_eq!(staged.rows, 300);
+    }
+}

@@ -1,0 +1,16 @@
+//! Hands on where `make deps` puts libraries, unless the program is to be installed elsewhere:
+//! `EMBERMARK_PACKAGE` names a folder then.
+
+use std::env;
+use std::path::PathBuf;
+
+fn main() {
+    // By its whole path: a target folder that outlives a checkout is told of the new one's place.
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
+    println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");
+    if env::var_os("EMBERMARK_PACKAGE").is_none() {
+        let folder = package.ancestors().nth(2).unwrap_or(&package).join(".deps");
+        println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", folder.display());
+    }
+}

@@ -1,0 +1,43 @@
+//! Where `make deps` and `make servers` put what no package of the system brings.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use embermark_contract::Origin;
+
+/// Of the source tree that the program was built from; none of a program that was built for a package.
+const SOURCES: Option<&str> = option_env!("EMBERMARK_DEPENDENCIES");
+
+/// What gets what an engine lacks: by the Makefile of the source tree, or in the words for a program that
+/// was built for a package.
+pub const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
+    if SOURCES.is_some() { make } else { packaged }
+}
+
+/// The folder of an engine's own files, whether it is there or not: `lib/embermark/ID` beside the
+/// program's `bin`, for an installed one, else `.deps/ID` of the source tree that it was built from.
+pub fn folder(id: &str) -> PathBuf {
+    // Links to it are resolved.
+    let exe = env::current_exe().ok();
+    let prefix = exe.as_deref().and_then(|exe| exe.parent()?.parent());
+    let installed = prefix.map(|prefix| prefix.join("lib/embermark").join(id));
+    match (installed, SOURCES) {
+        (Some(folder), None) => folder,
+        (Some(folder), _) if folder.is_dir() => folder,
+        (_, sources) => Path::new(sources.unwrap_or_default()).join(id),
+    }
+}
+
+/// Where a library or a program of an engine comes from that was found at this path. `variable` is the
+/// one that a user may name another by. What was unpacked of Debian's packages, for want of root, is the
+/// system's version too.
+pub fn origin(id: &str, path: PathBuf, variable: Option<&'static str>) -> Origin {
+    let folder = folder(id);
+    let is_within = path.starts_with(&folder)
+        || folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));
+    match variable.filter(|variable| env::var_os(variable).is_some()) {
+        Some(variable) => Origin::Named(variable, path),
+        None if is_within && !folder.join("packages").is_file() => Origin::Fetched(path),
+        None => Origin::System(path),
+    }
+}
