@@ -278,7 +278,10 @@ fn table<'a>(
     };
     let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
     let missing = Durability::ALL.into_iter().filter(|tier| !measured(tier));
-    let command = |tier| (tier, remedy::command(&table, tier, &["ingest"]));
+    let of_ingest = criteria::workloads("ingest");
+    let ingest = table.rests_on.iter().any(|of| of_ingest.contains(&of.workload.as_str()));
+    let weighted: &[&str] = if ingest { &["ingest"] } else { &[] };
+    let command = |tier| (tier, remedy::command(&table, tier, weighted));
     table.commands = missing.map(command).collect();
     table
 }
