@@ -93,6 +93,14 @@ pub trait Engine: Sync {
         Err(EngineError::unsupported(self.info().id, what))
     }
 
+    /// Whether its client takes a URL; reaches no server.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    fn check_url(&self, _url: &str) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
     /// Removes what a client that was killed has left on the server at `url`: what it had open there,
     /// and the database or schema `name` ([`OpenOptions::guest`]). One that is not there is no error.
     ///

@@ -496,19 +496,21 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
         // What is no ENGINE=URL may be a secret from its first letter on.
-        let engine = text.split_once('=').and_then(|(engine, url)| {
-            registry::find(engine).ok().map(|found| (found.info().id, url))
-        });
-        let Some((engine, url)) = engine else {
+        let given = text.split_once('=');
+        let given = given.and_then(|(engine, url)| Some((registry::find(engine).ok()?, url)));
+        let Some((found, url)) = given else {
             return Err(Failure::usage(
                 "--url: what stands before the first = is no engine: write ENGINE=URL, such as \
                  postgres=postgres://host/database",
             ));
         };
-        let url = ServerUrl::from(url);
+        let (engine, url) = (found.info().id, ServerUrl::from(url));
         let url = passwords::of(engine)
             .map_or_else(|| url.clone(), |password| url.with_password(password));
-        url.check(engine).map_err(|why| Failure::usage(format!("--url {engine}: {why}")))?;
+        let checked = url.check(engine).and_then(|()| found.check_url(url.reveal()));
+        checked.map_err(|why| {
+            Failure::usage(format!("--url {engine}: {}", url.secrets().hide(engine, &why)))
+        })?;
         urls.insert(engine.to_owned(), url);
     }
     Ok(urls)

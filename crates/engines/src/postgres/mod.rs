@@ -116,6 +116,10 @@ impl Engine for Postgres {
         Session::join(library_for(at)?, at, options.durability)
     }
 
+    fn check_url(&self, url: &str) -> std::result::Result<(), String> {
+        external::check_url(url)
+    }
+
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {
         external::remove_left(url, name)
     }
