@@ -100,6 +100,8 @@ pub struct Info {
     pub apart: &'static [&'static str],
     /// Phases that last for a time of their own, however long others may.
     pub timed: &'static [&'static str],
+    /// Phases that go on for the window of the plan.
+    pub windowed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
     /// The phases made of operations on one row each, by variant, the usual variant first: several

@@ -31,9 +31,11 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
         return Err(taken(out));
     }
+    args.out.as_deref().map_or(Ok(()), can_be_named)?;
     let folder = folder(args.out.as_deref())?;
     let mut tables: Vec<Inferred> = Vec::with_capacity(args.data.len());
     for file in &args.data {
+        can_be_named(&relative(file, &folder)?)?;
         say!("reading {}", file.display());
         let mut inferred = infer(file).map_err(Failure::usage)?;
         // Named as the workload file will find it.
@@ -62,6 +64,17 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
 
 fn taken(out: &Path) -> Failure {
     Failure::usage(format!("{} is there already: give another -o, or remove it", out.display()))
+}
+
+/// Refuses a name that cannot stand in a workload file.
+fn can_be_named(file: &Path) -> Result<(), Failure> {
+    match file.to_str() {
+        Some(_) => Ok(()),
+        None => Err(Failure::usage(format!(
+            "{}: its name is not UTF-8, and a workload file names files in UTF-8: rename it",
+            file.display()
+        ))),
+    }
 }
 
 /// The folder that the workload file will lie in.

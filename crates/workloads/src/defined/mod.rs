@@ -47,7 +47,7 @@ use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
-use cell::{Cell, Rows, changes_at_once, is_point, one_by_one, table_of};
+use cell::{Cell, Rows, changes_at_once, is_point, is_question, one_by_one, table_of};
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
@@ -94,6 +94,8 @@ impl Defined {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
+        let questions = definition.phases.iter().filter(|phase| is_question(&phase.work));
+        let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
         let first = variants[0].name;
@@ -112,6 +114,7 @@ impl Defined {
             searches: &[],
             apart: &[],
             timed: Vec::leak(timed.collect()),
+            windowed,
             clients: clients(definition),
             points: if points.is_empty() { &[] } else { Vec::leak(vec![(first, points)]) },
         };
