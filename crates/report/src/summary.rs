@@ -31,7 +31,7 @@ pub(crate) use computed::kind;
 pub(crate) use explained::not_explained;
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
-pub(crate) use figure::{counted, parts, per_operation, versions};
+pub(crate) use figure::{counted, per_operation, versions};
 pub use loading::{load_columns, loading};
 pub use machine_share::MachineShare;
 pub use memory_floor::{above_floor, memory_floor};
