@@ -117,7 +117,10 @@ fn what_stands_twice_is_refused_and_named() {
         list.as_array_mut().unwrap().push(first);
     };
     let error = twice(&|value| again(&mut value["cells"]));
-    assert!(error.contains("holds the cell sqlite sensors 1k") && error.contains("twice"), "{error}");
+    assert!(
+        error.contains("holds the cell sqlite sensors 1k") && error.contains("twice"),
+        "{error}"
+    );
     let error = twice(&|value| again(&mut value["cells"][0]["trials"]));
     assert!(error.contains("holds trial 0 of the cell"), "{error}");
     let error = twice(&|value| again(&mut value["cells"][0]["trials"][0]["phases"]));
@@ -130,7 +133,8 @@ fn a_text_that_no_run_keeps_is_refused_with_the_limit() {
         let mut value = fixture();
         value["cells"][0]["trials"][0][field] = serde_json::json!("v".repeat(5_000_000));
         let error = load_text(&value.to_string()).unwrap_err().to_string();
-        let says = error.contains(what) && error.contains("5000000 bytes in the cell sqlite sensors");
+        let says =
+            error.contains(what) && error.contains("5000000 bytes in the cell sqlite sensors");
         assert!(says && error.contains("1 MiB is the most") && error.len() < 300, "{error}");
     }
 }
