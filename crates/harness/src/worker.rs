@@ -15,7 +15,6 @@ use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_model::{Configuration, Status};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
-use crate::Catalog;
 use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
@@ -32,6 +31,7 @@ use crate::probes::Probes;
 use crate::protocol::{Event, Explain, Job, Request, send};
 use crate::referees::REFEREES;
 use crate::repetition::{self, First, Role};
+use crate::{Catalog, keeper};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -61,6 +61,10 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         Request::Library { parent, path } => {
             die_with(parent)?;
             return send(&mut events.0, &Described::of(&path));
+        }
+        Request::Abandoned { site } => {
+            keeper::remove_all(&site);
+            return Ok(());
         }
     };
     die_with(job.parent)?;
