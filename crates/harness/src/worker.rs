@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use embermark_engines::engine_library::Described;
-use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
+use embermark_engines::{EngineError, OpenOptions, Opened, Reopener, network};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::Answer;
 use embermark_model::result::{self, Latency, PhaseResult, Run};
@@ -60,6 +60,8 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         }
         Request::Library { parent, path } => {
             die_with(parent)?;
+            // It needs no network to say what it is, and is told of none where the kernel gives a namespace.
+            let _ = network::enter();
             return send(&mut events.0, &Described::of(&path));
         }
         Request::Abandoned { site } => {
@@ -279,6 +281,10 @@ impl Trial<'_> {
                 Ok(answer) => answer,
                 Err(error) if error.is_unsupported() => {
                     (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
+                    break;
+                }
+                Err(error) if self.bench.fails_alone(index) => {
+                    (phase.status, phase.reason) = (status_of(&error), Some(error.to_string()));
                     break;
                 }
                 Err(error) => {
