@@ -289,8 +289,7 @@ fn table<'a>(
 /// `sensors 100k`, of the group of a workload in a tier.
 fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<String> {
     let is = |group: &&&Group<'_>| (group.workload, group.durability) == (workload, tier);
-    let group = groups.iter().find(is)?;
-    Some(format!("{} {}", text::plain(workload), group.extent()))
+    groups.iter().find(is).map(|group| group.place())
 }
 
 /// `None` of a group in which nothing ended well.

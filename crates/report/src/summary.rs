@@ -205,6 +205,11 @@ impl<'a> Group<'a> {
         Extent { scale: self.scale, memory_limit: self.memory_limit }
     }
 
+    /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB`.
+    pub fn place(&self) -> String {
+        format!("{} {}", text::plain(self.workload), self.extent())
+    }
+
     /// The cell of an engine in one of its variants.
     pub fn cell<'f>(&self, file: &'f ResultFile, variant: &str, engine: &str) -> Option<&'f Cell> {
         let of = |id: &CellId| (&*id.variant, &*id.engine) == (variant, engine);

@@ -177,8 +177,8 @@ fn by_rows<'a>(
 /// Engines without a ratio in a row, and why.
 fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     let variant = row.variant.unwrap_or(group.variant);
-    let place = format!("{} {} {variant}", group.workload, group.extent());
-    let place = text::plain(&format!("{place} {}", row.phase.unwrap_or_default()));
+    let place = format!("{} {variant} {}", group.place(), row.phase.unwrap_or_default());
+    let place = text::plain(&place);
     let why = |entry: &Entry<'_>| match entry {
         Entry::Measured(measured) => match measured.shortfall {
             Some(shortfall) => shortfall.beside(row.phase),
@@ -245,8 +245,7 @@ impl<'a> Line<'a> {
         let ratios: Vec<_> = ratios.collect();
         let has = |engine: &str| ratios.iter().any(|(other, ..)| *other == engine);
         let lacking = why.into_iter().filter(|(engine, _)| !has(engine)).collect();
-        let place = format!("{} {}", group.workload, group.extent());
-        Some(Self { workload: group.workload, place: text::plain(&place), ratios, lacking })
+        Some(Self { workload: group.workload, place: group.place(), ratios, lacking })
     }
 
     /// Says of the engines that compete in the tier and are not in this group that they were not measured.

@@ -129,7 +129,7 @@ fn line<'a>(
         let amounts = amounts(cell).repeat(times);
         (*engine, amounts.into_iter().map(|amount| (amount - floor).max(least)).collect())
     });
-    let place = format!("{} {}", text::plain(group.workload), group.extent());
+    let place = group.place();
     let lacking = cells.iter().map(|(engine, cell)| {
         let why = match Shortfall::of(cell, None) {
             Some(shortfall) => shortfall.beside(None),
