@@ -405,9 +405,12 @@ fn unique<T: PartialEq>(
     Ok(kept)
 }
 
+/// Names of workloads, and the scales of some of them.
+type WithScales = (Vec<String>, Vec<(String, Scale)>);
+
 /// Names of workloads, and the scales that stand behind some: `sensors:10k`. `all` is no name: without any,
 /// every workload runs.
-fn with_scales(given: &[String]) -> Result<(Vec<String>, Vec<(String, Scale)>), Failure> {
+fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     if given == ["all"] {
         return Ok((Vec::new(), Vec::new()));
     }

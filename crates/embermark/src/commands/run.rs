@@ -202,14 +202,16 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
 /// The plan, of which every option has an effect.
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
-    let args = args.or(from_file)?.or_default()?;
-    let limits_rate = args.p99_limit.is_some();
-    let plan = args.plan()?;
-    if limits_rate && plan.rate != Rate::Max {
+    let given = args.or(from_file)?;
+    let plan = given.clone().or_default()?.plan()?;
+    if given.p99_limit.is_some() && plan.rate != Rate::Max {
         return Err(Failure::usage("--p99-limit is for --rate max: give both"));
     }
     let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
-    cells::check_effects(&plan, &catalog)?;
+    // What the default plan says is for the workloads that it has.
+    let asked =
+        Plan { window_ms: plan.window_ms.filter(|_| given.window.is_some()), ..plan.clone() };
+    cells::check_effects(&asked, &catalog)?;
     Ok(plan)
 }
 

@@ -94,7 +94,8 @@ impl Defined {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
-        let questions = definition.phases.iter().filter(|phase| is_question(&phase.work));
+        let questions = definition.phases.iter();
+        let questions = questions.filter(|phase| is_question(&phase.work) && !phase.per_row);
         let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
