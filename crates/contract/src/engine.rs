@@ -93,6 +93,20 @@ pub trait Engine: Sync {
         Err(EngineError::unsupported(self.info().id, what))
     }
 
+    /// Whether its client takes a URL; reaches no server.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    fn check_url(&self, _url: &str) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    /// Removes what a private server of it that was killed, and whose data lies below `site`, has left outside
+    /// of that: shared memory. Whether some is still in use, by a server that has not ended.
+    fn remove_abandoned(&self, _site: &Path) -> bool {
+        false
+    }
+
     /// Removes what a client that was killed has left on the server at `url`: what it had open there,
     /// and the database or schema `name` ([`OpenOptions::guest`]). One that is not there is no error.
     ///

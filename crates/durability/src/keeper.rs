@@ -7,12 +7,14 @@
 //! the tree when it gets SIGTERM, which the kernel sends when the experiment dies, however that
 //! happens.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::{env, fs};
 
+use embermark_contract::Engine;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -23,13 +25,15 @@ use nix::unistd::{Pid, getpid, getppid};
 const EXPERIMENT: &str = "EMBERMARK_DURABILITY_EXPERIMENT";
 /// The variable that makes it a worker: its keeper.
 const KEEPER: &str = "EMBERMARK_DURABILITY_KEEPER";
+/// The variable by which it knows where the databases lie.
+const SITE: &str = "EMBERMARK_DURABILITY_SITE";
 /// Added to the number of a signal, to be a status.
 const BY_SIGNAL: i32 = 128;
 
 /// The command of a keeper, for this process to start.
-pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>, args: &[String]) -> Command {
+pub(crate) fn command(program: impl AsRef<OsStr>, args: &[String], site: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args(args).env(EXPERIMENT, getpid().to_string()).process_group(0);
+    command.args(args).env(EXPERIMENT, getpid().to_string()).env(SITE, site).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
@@ -52,8 +56,9 @@ pub(crate) fn tie(signal: Signal) -> io::Result<bool> {
     Ok(env::var_os(if is_kept() { KEEPER } else { EXPERIMENT }) == Some(parent))
 }
 
-/// Starts this program again as a worker, and ends with its status when nothing of it is left.
-pub(crate) fn keep() -> io::Result<ExitCode> {
+/// Starts this program again as a worker, and ends with its status when nothing of it is left, nor what
+/// a killed server of `engines` leaves outside of its data.
+pub(crate) fn keep(engines: &[&'static dyn Engine]) -> io::Result<ExitCode> {
     let mut signals = SigSet::empty();
     [Signal::SIGTERM, Signal::SIGCHLD].into_iter().for_each(|signal| signals.add(signal));
     signals.thread_block()?;
@@ -79,6 +84,9 @@ pub(crate) fn keep() -> io::Result<ExitCode> {
         }
     };
     end_children()?;
+    if let Some(site) = env::var_os(SITE) {
+        engines.iter().for_each(|engine| _ = engine.remove_abandoned(Path::new(&site)));
+    }
     let code = status.code().or_else(|| status.signal().map(|signal| BY_SIGNAL + signal));
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }

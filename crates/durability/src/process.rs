@@ -76,7 +76,7 @@ impl Worker {
         task: &Task,
         patience: Duration,
     ) -> io::Result<Self> {
-        let mut keeper = keeper::command(&program.program, &program.args);
+        let mut keeper = keeper::command(&program.program, &program.args, &task.dir);
         let mut keeper = keeper.envs(program.library.clone()).spawn()?;
         let missing = || io::Error::other("the worker has no pipe");
         let (input, output) = (keeper.stdin.take(), keeper.stdout.take().ok_or_else(missing)?);

@@ -21,7 +21,7 @@ use crate::work::{Abilities, MADE, Plan};
 pub fn worker_main(engines: &[&'static dyn Engine]) -> ExitCode {
     let ended = match keeper::is_kept() {
         true => converse(engines).map(|()| ExitCode::SUCCESS),
-        false => keeper::keep(),
+        false => keeper::keep(engines),
     };
     ended.unwrap_or_else(|error| {
         eprintln!("durability-worker: {error}");

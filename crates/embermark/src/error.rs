@@ -41,10 +41,7 @@ impl Failure {
 
     /// Says it on standard error.
     pub fn say(&self) {
-        say!("embermark: {}", self.message);
-        if !self.drawn.is_empty() {
-            let _ = writeln!(io::stderr(), "\n{}", foreign::screen(&self.drawn, true));
-        }
+        let _ = writeln!(io::stderr(), "embermark: {self}");
     }
 
     /// Its exit status.

@@ -405,9 +405,12 @@ fn unique<T: PartialEq>(
     Ok(kept)
 }
 
+/// Names of workloads, and the scales of some of them.
+type WithScales = (Vec<String>, Vec<(String, Scale)>);
+
 /// Names of workloads, and the scales that stand behind some: `sensors:10k`. `all` is no name: without any,
 /// every workload runs.
-fn with_scales(given: &[String]) -> Result<(Vec<String>, Vec<(String, Scale)>), Failure> {
+fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     if given == ["all"] {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -496,19 +499,21 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
         // What is no ENGINE=URL may be a secret from its first letter on.
-        let engine = text.split_once('=').and_then(|(engine, url)| {
-            registry::find(engine).ok().map(|found| (found.info().id, url))
-        });
-        let Some((engine, url)) = engine else {
+        let given = text.split_once('=');
+        let given = given.and_then(|(engine, url)| Some((registry::find(engine).ok()?, url)));
+        let Some((found, url)) = given else {
             return Err(Failure::usage(
                 "--url: what stands before the first = is no engine: write ENGINE=URL, such as \
                  postgres=postgres://host/database",
             ));
         };
-        let url = ServerUrl::from(url);
+        let (engine, url) = (found.info().id, ServerUrl::from(url));
         let url = passwords::of(engine)
             .map_or_else(|| url.clone(), |password| url.with_password(password));
-        url.check(engine).map_err(|why| Failure::usage(format!("--url {engine}: {why}")))?;
+        let checked = url.check(engine).and_then(|()| found.check_url(url.reveal()));
+        checked.map_err(|why| {
+            Failure::usage(format!("--url {engine}: {}", url.secrets().hide(engine, &why)))
+        })?;
         urls.insert(engine.to_owned(), url);
     }
     Ok(urls)

@@ -2,11 +2,13 @@
 //! contained as in a trial.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
 
 use crate::processes::Family;
 use crate::protocol::Request;
@@ -27,6 +29,25 @@ pub(crate) struct Asked {
     pub answer: Vec<u8>,
     /// How it ended by itself; none where it had to be ended.
     pub status: Option<ExitStatus>,
+}
+
+impl Asked {
+    /// Why its answer is none, after so long.
+    pub fn why_none(&self, patience: Duration) -> String {
+        if self.answer.len() as u64 == LONGEST {
+            return format!("said more than {} MiB", LONGEST >> 20);
+        }
+        let Some(status) = self.status else {
+            return format!("said nothing in {} s", patience.as_secs());
+        };
+        match status.signal() {
+            Some(number) => {
+                let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
+                format!("was killed by signal {number} ({name})")
+            }
+            None => format!("ended, {status}"),
+        }
+    }
 }
 
 /// Asks a worker, which finds its engine's library by the variable in `library`, and waits for its first

@@ -14,11 +14,13 @@ use crate::{Catalog, HarnessError};
 
 mod check;
 mod conditions;
+mod effects;
 mod sharing;
 
 pub use check::check_configurations;
 use conditions::{cannot_be_had, unsupported};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits};
+pub use effects::{check_effects, check_urls};
 
 /// A cell before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,17 +1,14 @@
 //! Engines in shared libraries: a worker is asked what each is, so that this process opens none of them, and a
 //! crash of one is not this process's.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use embermark_engines::Engine;
 use embermark_engines::engine_library::{self, Described, unusable};
 use embermark_model::plan::Plan;
-use nix::sys::signal::Signal;
 
-use crate::asked::{Asked, asked};
+use crate::asked::asked;
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError};
@@ -42,22 +39,10 @@ pub fn add_engine_library(path: &Path, worker: &WorkerCommand) -> Result<Describ
 fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
     let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
     let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
-    let Asked { answer, status } = asked(worker, None, &request, PATIENCE).map_err(failed)?;
-    Ok(serde_json::from_slice(&answer).unwrap_or_else(|_| Err(unusable(path, &ended(status)))))
-}
-
-/// How a process ended that was to say what a library is.
-fn ended(status: Option<ExitStatus>) -> String {
-    let Some(status) = status else {
-        return format!("the process that opened it said nothing in {} s", PATIENCE.as_secs());
-    };
-    match status.signal() {
-        Some(number) => {
-            let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
-            format!("the process that opened it was killed by signal {number} ({name})")
-        }
-        None => format!("the process that opened it ended, {status}"),
-    }
+    let asked = asked(worker, None, &request, PATIENCE).map_err(failed)?;
+    let why =
+        || unusable(path, &format!("the process that opened it {}", asked.why_none(PATIENCE)));
+    Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(|_| Err(why())))
 }
 
 impl Catalog {

@@ -10,7 +10,7 @@ use embermark_engines::{Availability, Engine, OpenOptions, Tier};
 use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
-use crate::asked::{Asked, asked};
+use crate::asked::asked;
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError, engine_library};
@@ -140,14 +140,11 @@ pub(crate) fn ask(
     let question = Question { parent, engine, engine_library, tries };
     let library = catalog.library_of(configuration);
     let request = Request::Facts(Box::new(question));
-    let Asked { answer, status } = asked(worker, library, &request, PATIENCE)
+    let asked = asked(worker, library, &request, PATIENCE)
         .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
-    let facts: Facts = serde_json::from_slice(&answer).map_err(|_| {
-        let how = status.map_or_else(
-            || format!("said nothing in {} s", PATIENCE.as_secs()),
-            |status| format!("ended, {status}"),
-        );
-        refused(format!("({configuration}): the process that opened it {how}"))
+    let facts: Facts = serde_json::from_slice(&asked.answer).map_err(|_| {
+        let why = asked.why_none(PATIENCE);
+        refused(format!("({configuration}): the process that opened it {why}"))
     })?;
     match (&facts.availability, &configuration.library) {
         (Availability::Missing { why, .. }, Some(library)) => {

@@ -34,6 +34,11 @@ pub(crate) enum Request {
         /// The library.
         path: PathBuf,
     },
+    /// To remove what killed servers left whose data lies below a folder. It comes when whoever asks has ended.
+    Abandoned {
+        /// The folder.
+        site: PathBuf,
+    },
 }
 
 /// One trial of one cell, as the worker is told of it.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use embermark_engines::Kind;
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::Trial;
@@ -13,6 +14,7 @@ use crate::confinement::Confinement;
 use crate::energy::Sampler;
 use crate::explaining::Explain;
 use crate::isolation::{Disk, Isolation};
+use crate::keeper::Keeper;
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
 use crate::protocol::Job;
@@ -37,6 +39,8 @@ pub(crate) struct Run<'a> {
     pub progress: &'a mut dyn Progress,
     /// When it began, or was gone on with.
     pub began: Instant,
+    /// Outlives this process, where private servers run.
+    _keeper: Option<Keeper>,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
     pub isolation: Option<Result<Isolation, String>>,
 }
@@ -51,9 +55,17 @@ impl<'a> Run<'a> {
         journal: journal::Writer,
         progress: &'a mut dyn Progress,
     ) -> Self {
+        let starts_servers = journal.head.cells.iter().any(|cell| {
+            let engine = options.catalog.engine_of(&plan.configurations, &cell.id.engine);
+            let is_server = engine.is_ok_and(|engine| engine.info().kind == Kind::Server);
+            cell.skip.is_none() && is_server && !plan.urls.contains_key(&cell.id.engine)
+        });
+        // A run goes on without it.
+        let keeper = starts_servers.then(|| Keeper::start(&options.worker, &dirs.data).ok());
         Self {
             plan,
             options,
+            _keeper: keeper.flatten(),
             guest: manifest::guest(run_id),
             dirs,
             stages: Stages::default(),

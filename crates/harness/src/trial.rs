@@ -19,7 +19,7 @@ use crate::machine::System;
 use crate::processes::Family;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job, Request};
-use crate::{HarnessError, Interrupt, shared_memory};
+use crate::{HarnessError, Interrupt, keeper};
 
 mod death;
 mod events;
@@ -116,8 +116,8 @@ impl Supervisor<'_> {
                 "processes of the engine were still there after the trial, and were ended",
             );
         }
-        // Of a server that was killed; one that stopped in good order has left none.
-        shared_memory::remove_left(&job.site);
+        // Of a server that was killed; one that stopped in good order has left nothing.
+        keeper::remove_abandoned(&job.site);
 
         let on_disk = std::mem::take(&mut record.on_disk);
         let said = record.finished || record.failure.is_some();

@@ -8,14 +8,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use embermark_engines::engine_library::Described;
-use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
+use embermark_engines::{EngineError, OpenOptions, Opened, Reopener, network};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::Answer;
 use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_model::{Configuration, Status};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
-use crate::Catalog;
 use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
@@ -32,6 +31,7 @@ use crate::probes::Probes;
 use crate::protocol::{Event, Explain, Job, Request, send};
 use crate::referees::REFEREES;
 use crate::repetition::{self, First, Role};
+use crate::{Catalog, keeper};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -64,7 +64,13 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         }
         Request::Library { parent, path } => {
             die_with(parent)?;
+            // It needs no network to say what it is, and is told of none where the kernel gives a namespace.
+            let _ = network::enter();
             return send(&mut events.0, &Described::of(&path));
+        }
+        Request::Abandoned { site } => {
+            keeper::remove_all(&site);
+            return Ok(());
         }
     };
     die_with(job.parent)?;
@@ -279,6 +285,10 @@ impl Trial<'_> {
                 Ok(answer) => answer,
                 Err(error) if error.is_unsupported() => {
                     (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
+                    break;
+                }
+                Err(error) if self.bench.fails_alone(index) => {
+                    (phase.status, phase.reason) = (status_of(&error), Some(error.to_string()));
                     break;
                 }
                 Err(error) => {

@@ -14,6 +14,7 @@ mod merged_clients;
 mod meter;
 mod pacer;
 mod progress;
+pub mod statistics;
 pub mod steady;
 mod stopwatch;
 mod timeline;

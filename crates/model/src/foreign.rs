@@ -20,11 +20,17 @@ pub fn plain(text: &str) -> String {
 
 /// [`plain`] text of at most `most` characters, cut at the end with `…`.
 pub fn clipped(text: &str, most: usize) -> String {
-    let text = plain(text);
-    match text.char_indices().nth(most) {
-        None => text,
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    shortened(plain(text), most)
+}
+
+/// A text of at most `most` characters, cut at the end with `…`.
+pub fn shortened(mut text: String, most: usize) -> String {
+    if text.char_indices().nth(most).is_some() {
+        let end = text.char_indices().nth(most.saturating_sub(1)).map_or(0, |(end, _)| end);
+        text.truncate(end);
+        text.push('…');
     }
+    text
 }
 
 /// A message of several lines for a terminal: each as [`screen`] has it, without colours, and a long one

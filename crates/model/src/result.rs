@@ -310,9 +310,12 @@ impl Cell {
         }
     }
 
-    /// Whether it, or one of its trials, is wrong, failed or timed out.
+    /// Whether it, or one of its trials or their phases, is wrong, failed or timed out.
     pub fn has_failure(&self) -> bool {
-        self.status.is_failure() || !self.lost_trials.is_empty()
+        let mut phases = self.trials.iter().flat_map(|trial| &trial.phases);
+        self.status.is_failure()
+            || !self.lost_trials.is_empty()
+            || phases.any(|phase| phase.status.is_failure())
     }
 
     /// Size of a database that was loaded once and closed after maintenance: of the trial that counts,
@@ -415,9 +418,11 @@ pub struct Trial {
 
 impl Trial {
     /// The phase that ended worst. One that the engine does not support, or whose answer is disputed,
-    /// speaks for itself and does not colour the others; where all are such, the first.
+    /// speaks for itself and does not colour the others, nor does one that failed: what ended a trial is
+    /// the trial's own. Where all are such, the first.
     pub fn worst_phase(&self) -> Option<&PhaseResult> {
-        let counts = |phase: &&PhaseResult| !phase.status.is_of_phase_alone();
+        let alone = |status: Status| status.is_of_phase_alone() || status == Status::Failed;
+        let counts = |phase: &&PhaseResult| !alone(phase.status);
         let worst = self.phases.iter().filter(counts).map(|phase| phase.status).max();
         match worst {
             Some(worst) => self.phases.iter().find(|phase| phase.status == worst),

@@ -12,11 +12,8 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
-/// Marks a URL that had more than may be kept: a user, a password, parameters.
-const HIDDEN_USER: &str = "***@";
-
-/// What is shown of a URL that cannot be read.
-const UNREADABLE: &str = "***";
+/// Stands for what is not shown: a user, a password and parameters, or a URL that cannot be read.
+const HIDDEN: &str = "***";
 
 /// What RFC 3986 has encoded in a password.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -54,7 +51,7 @@ impl ServerUrl {
 
     /// Whether a part of it is gone: it was read from where only the place of a server is written.
     pub fn is_incomplete(&self) -> bool {
-        self.0.contains("***")
+        self.0.contains(HIDDEN)
     }
 
     /// The same with a password behind a user that has none. It is percent-encoded as RFC 3986 asks of
@@ -76,7 +73,7 @@ impl ServerUrl {
     }
 
     fn kept(&self) -> String {
-        parts::read(&self.0).map_or_else(|_| UNREADABLE.to_owned(), |parts| parts.kept())
+        parts::read(&self.0).map_or_else(|_| HIDDEN.to_owned(), |parts| parts.kept())
     }
 }
 

@@ -278,7 +278,10 @@ fn table<'a>(
     };
     let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
     let missing = Durability::ALL.into_iter().filter(|tier| !measured(tier));
-    let command = |tier| (tier, remedy::command(&table, tier, &["ingest"]));
+    let of_ingest = criteria::workloads("ingest");
+    let ingest = table.rests_on.iter().any(|of| of_ingest.contains(&of.workload.as_str()));
+    let weighted: &[&str] = if ingest { &["ingest"] } else { &[] };
+    let command = |tier| (tier, remedy::command(&table, tier, weighted));
     table.commands = missing.map(command).collect();
     table
 }
@@ -286,8 +289,7 @@ fn table<'a>(
 /// `sensors 100k`, of the group of a workload in a tier.
 fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<String> {
     let is = |group: &&&Group<'_>| (group.workload, group.durability) == (workload, tier);
-    let group = groups.iter().find(is)?;
-    Some(format!("{} {}", text::plain(workload), group.extent()))
+    groups.iter().find(is).map(|group| group.place())
 }
 
 /// `None` of a group in which nothing ended well.

@@ -4,6 +4,8 @@
 mod manifests;
 mod render;
 
+use std::collections::{HashMap, HashSet};
+
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use serde::Serialize;
@@ -12,7 +14,7 @@ pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use render::{csv, json, markdown, table};
 
 use crate::statistics::{discoveries, includes_one, ratio_interval, welch_p};
-use crate::summary::{Figure, Protocol, Shortfall};
+use crate::summary::{Figure, Phases, Protocol, Shortfalls};
 use crate::text;
 
 /// What changed from one result to another.
@@ -79,7 +81,8 @@ impl Ran {
 
 /// Whether two cells differ in their engine alone.
 fn is_of(one: &CellId, other: &CellId) -> bool {
-    *one == CellId { engine: one.engine.clone(), ..other.clone() }
+    (&one.workload, &one.variant, one.durability, one.extent())
+        == (&other.workload, &other.variant, other.durability, other.extent())
 }
 
 /// One phase of one cell in both files.
@@ -202,14 +205,16 @@ pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
         only_old: Vec::new(),
         only_new: Vec::new(),
     };
+    let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
     for before in &old.cells {
-        match new.cells.iter().find(|cell| cell.id == before.id) {
+        match after.get(&before.id) {
             Some(after) => pair(&mut changes, before, after),
             None => changes.only_old.push(before.id.clone()),
         }
     }
     judge(&mut changes);
-    let added = new.cells.iter().filter(|cell| !old.cells.iter().any(|old| old.id == cell.id));
+    let before: HashSet<&CellId> = old.cells.iter().map(|cell| &cell.id).collect();
+    let added = new.cells.iter().filter(|cell| !before.contains(&cell.id));
     for change in &changes.phases {
         if !changes.ran.iter().any(|ran| ran.holds(&change.cell)) {
             changes.ran.push(Ran::of(&change.cell, old, new));
@@ -237,10 +242,11 @@ fn judge(changes: &mut Changes) {
 fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
     let phases = before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases);
     let names = text::unique(phases.map(|part| part.phase.as_str()));
+    let [old, new] = [before, after].map(Side::of);
     for name in names {
-        match (outcome(before, name), outcome(after, name)) {
-            ((was, Some(old)), (is, Some(new))) if was.has_figures() && is.has_figures() => {
-                changes.phases.push(change([before, after], name, [&old, &new]));
+        match (old.outcome(name), new.outcome(name)) {
+            ((was, Some(before)), (is, Some(after))) if was.has_figures() && is.has_figures() => {
+                changes.phases.push(change([&old, &new], name, [&before, &after]));
             }
             ((was, _), (is, _)) => changes.turned.extend(turn(before, after, Some(name), was, is)),
         }
@@ -252,21 +258,35 @@ fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
     }
 }
 
-/// How a phase ended over all trials of a cell, and its figure. A phase that a cell never came to
-/// ended as the cell did.
-fn outcome<'a>(cell: &'a Cell, phase: &str) -> (Status, Option<Figure<'a>>) {
-    let parts = crate::summary::parts(cell, phase);
-    let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
-    let status = status.unwrap_or(cell.status);
-    (status, Figure::of(&parts).filter(|_| status.has_figures()))
+/// A cell of one of the files, its phases found by their names.
+struct Side<'a> {
+    cell: &'a Cell,
+    phases: Phases<'a>,
+    shortfalls: Shortfalls<'a>,
+}
+
+impl<'a> Side<'a> {
+    fn of(cell: &'a Cell) -> Self {
+        Self { cell, phases: Phases::of(cell), shortfalls: Shortfalls::of(cell) }
+    }
+
+    /// How a phase ended over all trials, and its figure. A phase that the cell never came to ended as the
+    /// cell did.
+    fn outcome(&self, phase: &str) -> (Status, Option<Figure<'a>>) {
+        let parts = self.phases.at(phase);
+        let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
+        let status = status.unwrap_or(self.cell.status);
+        (status, Figure::of(parts).filter(|_| status.has_figures()))
+    }
 }
 
 /// By itself: [`judge`] says what it is among all.
-fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2]) -> Change {
+fn change(sides: [&Side<'_>; 2], phase: &str, figures: [&Figure<'_>; 2]) -> Change {
     let [old, new] = figures;
+    let cell = sides[0].cell;
     let ratio = new.per_op_ns / old.per_op_ns;
     let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
-    let shortfalls = cells.map(|cell| Shortfall::of(cell, Some(phase)));
+    let shortfalls = sides.map(|side| side.shortfalls.at(Some(phase)));
     let verdict = match interval {
         _ if shortfalls.iter().any(Option::is_some) => Verdict::DidNotKeepUp,
         None => Verdict::TooFewTrials,
@@ -282,7 +302,7 @@ fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2]) -> Change {
     let [old_shortfall, new_shortfall] =
         shortfalls.map(|shortfall| Some(shortfall?.beside(Some(phase))));
     Change {
-        cell: cells[0].id.clone(),
+        cell: cell.id.clone(),
         phase: phase.to_owned(),
         old_ns: old.per_op_ns,
         new_ns: new.per_op_ns,
@@ -293,8 +313,8 @@ fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2]) -> Change {
         new_shortfall,
         verdict,
         // A reference that slows down tells of the machine.
-        reference: cells[0].reference,
-        regression: falls_short && !fell_short && !cells[0].reference,
+        reference: cell.reference,
+        regression: falls_short && !fell_short && !cell.reference,
     }
 }
 

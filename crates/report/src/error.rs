@@ -49,12 +49,22 @@ pub enum ReportError {
          that was cut off has one when `embermark durability --resume` has ended it", .0.display(), .1
     )]
     NotDurability(PathBuf, String),
-    /// A result, with a field that is missing or not what it should be: where and what.
+    /// A result, with a field that is missing or not what it should be: its path and what.
     #[error(
         "{} is an embermark result with a field that cannot be read ({}): it was changed by hand \
          or by a program, or written by an unreleased embermark", .0.display(), .1
     )]
     Malformed(PathBuf, String),
+    /// A text in it that no run keeps: which, and how long it is.
+    #[error(
+        "{} holds {}, and 1 MiB is the most: it was changed by hand or by a program", .0.display(), .1
+    )]
+    TooLong(PathBuf, String),
+    /// Something in it more than once: what.
+    #[error(
+        "{} holds {} twice: it was changed by hand or by a program", .0.display(), .1
+    )]
+    Twice(PathBuf, String),
     /// Two files are of the same run: laid beside each other they would look like two.
     #[error("{} and {} hold the same run ({}): give each result once", .0.display(), .1.display(), .2)]
     SameRun(PathBuf, PathBuf, String),

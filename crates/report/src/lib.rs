@@ -23,13 +23,13 @@ pub mod published;
 pub mod reproduction;
 pub mod scaling;
 pub mod shown;
-pub mod statistics;
 pub mod summary;
 mod table;
 pub mod text;
 
 use std::path::Path;
 
+pub use embermark_meter::statistics;
 pub use error::ReportError;
 pub use export::{Format, OfDevice, csv_of, label, parquet, parquet_of, render};
 pub use load::{load, load_durability};

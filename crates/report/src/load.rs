@@ -1,16 +1,20 @@
 //! Reading a result file.
 
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use embermark_model::Status;
 use embermark_model::durability_result::{self, Outcome};
-use embermark_model::result::{Cell, ResultFile, SCHEMA};
+use embermark_model::result::{Cell, ResultFile, SCHEMA, Trial};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::{ReportError, text};
+
+/// The most bytes of a text that an engine says: a run keeps 10,000 characters of one at most.
+const LONGEST_TEXT: usize = 1 << 20;
 
 /// What is looked at before the file is taken for a result.
 #[derive(Deserialize)]
@@ -46,13 +50,75 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if face.cells.is_none() {
         return Err(not_a_result("it has no cells"));
     }
-    let malformed =
-        |error: serde_json::Error| ReportError::Malformed(path.to_owned(), error.to_string());
-    let mut file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
+    let malformed = |field: String| ReportError::Malformed(path.to_owned(), field);
+    // The path of the field takes a reading that is twice as slow.
+    let mut file: ResultFile =
+        serde_json::from_slice(&bytes).or_else(|_| by_field(&bytes).map_err(malformed))?;
+    if let Some(long) = too_long(&file) {
+        return Err(ReportError::TooLong(path.to_owned(), long));
+    }
+    if let Some(twice) = twice(&file) {
+        return Err(ReportError::Twice(path.to_owned(), twice));
+    }
     if file.schema < 4 {
         file.cells.iter_mut().for_each(of_older);
     }
     Ok(ResultFile { schema: SCHEMA, ..file })
+}
+
+/// The content of a file, or the path of the first field that cannot be read and what is wrong with it.
+fn by_field<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(json)).map_err(
+        |error| {
+            let (field, what) = (error.path().to_string(), error.inner().to_string());
+            // The column of a file that is one line says nothing.
+            let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+            format!("{field}: {what}")
+        },
+    )
+}
+
+/// The first text of an engine's that is longer than any that a run keeps.
+fn too_long(file: &ResultFile) -> Option<String> {
+    let of_trial = |trial: &Trial| {
+        let reasons = trial.phases.iter().filter_map(|part| part.reason.as_deref());
+        let settings = trial.settings.iter().flat_map(|(name, value)| [&**name, &**value]);
+        let version = trial.version.as_deref().into_iter().map(|text| ("version", text));
+        let reasons =
+            trial.reason.as_deref().into_iter().chain(reasons).map(|text| ("reason", text));
+        let all = version.chain(reasons).chain(settings.map(|text| ("setting", text)));
+        all.map(|(what, text)| (what, text.len())).find(|(_, length)| *length > LONGEST_TEXT)
+    };
+    file.cells.iter().find_map(|cell| {
+        let trials = cell.trials.iter().chain(&cell.lost_trials).chain(cell.counting.as_deref());
+        let reason = cell.reason.as_ref().map(|text| ("reason", text.len()));
+        let reason = reason.filter(|(_, length)| *length > LONGEST_TEXT);
+        let (what, length) = reason.or_else(|| trials.into_iter().find_map(of_trial))?;
+        Some(format!("a {what} of {length} bytes in the cell {}", cell.id))
+    })
+}
+
+/// The first cell, trial of a cell or phase of a trial that the file holds more than once: each would
+/// count as often.
+fn twice(file: &ResultFile) -> Option<String> {
+    let mut cells = HashSet::new();
+    for cell in &file.cells {
+        if !cells.insert(&cell.id) {
+            return Some(format!("the cell {}", cell.id));
+        }
+        let mut trials = HashSet::new();
+        let all = || cell.trials.iter().chain(&cell.lost_trials);
+        if let Some(trial) = all().find(|trial| !trials.insert(trial.index)) {
+            return Some(format!("trial {} of the cell {}", trial.index, cell.id));
+        }
+        for trial in all().chain(cell.counting.as_deref()) {
+            let mut phases = HashSet::new();
+            if let Some(part) = trial.phases.iter().find(|part| !phases.insert(&part.phase)) {
+                return Some(format!("the phase '{}' of the cell {}", part.phase, cell.id));
+            }
+        }
+    }
+    None
 }
 
 /// Makes of a cell of schema 3 or older what it is today: one that was never begun was failed then,
@@ -78,7 +144,7 @@ pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
         Some(other) => return Err(not(format!("its schema is {}", text::clipped(other, 60)))),
         None => return Err(not("it has no such schema".to_owned())),
     }
-    serde_json::from_value(face).map_err(|error| not(error.to_string()))
+    by_field(&bytes).map_err(not)
 }
 
 fn read(path: &Path, missing: fn(PathBuf) -> ReportError) -> Result<Vec<u8>, ReportError> {

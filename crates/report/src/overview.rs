@@ -20,7 +20,7 @@ use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
-use crate::summary::{Comparison, Group, Measured, Protocol};
+use crate::summary::{Comparison, Measured, Protocol};
 use crate::{Options, advise, format, summary, table, text};
 use textwrap::core::display_width;
 
@@ -138,7 +138,7 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
                 box_text(&line.boxes[place], line.group.engines[place].reference)
             })
         };
-        (title(line.group), engines.iter().map(text).collect())
+        (line.group.place(), engines.iter().map(text).collect())
     };
     let grid = Grid {
         title: String::new(),
@@ -148,7 +148,7 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
     let hidden: Vec<String> = lines
         .iter()
         .filter(|line| !shown.iter().any(|other| std::ptr::eq(**other, **line)))
-        .map(|line| title(line.group))
+        .map(|line| line.group.place())
         .collect();
     let mut out = match grid.header.is_empty() {
         true => Vec::new(),
@@ -199,11 +199,6 @@ fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
     let mut places: Vec<usize> = ranks.into_iter().map(|(_, at)| at).collect();
     places.sort_unstable();
     places.into_iter().map(|at| &lines[at]).collect()
-}
-
-/// `sensors 10k`.
-fn title(group: &Group<'_>) -> String {
-    format!("{} {}", text::plain(group.workload), group.extent())
 }
 
 /// Engines with a column, and its heading. One that could take part in nothing has none.

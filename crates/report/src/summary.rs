@@ -31,7 +31,7 @@ pub(crate) use computed::kind;
 pub(crate) use explained::not_explained;
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
-pub(crate) use figure::{counted, parts, per_operation, versions};
+pub(crate) use figure::{counted, per_operation, versions};
 pub use loading::{load_columns, loading};
 pub use machine_share::MachineShare;
 pub use memory_floor::{above_floor, memory_floor};
@@ -203,6 +203,11 @@ impl<'a> Group<'a> {
     /// Its scale and its limit of memory.
     pub const fn extent(&self) -> Extent {
         Extent { scale: self.scale, memory_limit: self.memory_limit }
+    }
+
+    /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB`.
+    pub fn place(&self) -> String {
+        format!("{} {}", text::plain(self.workload), self.extent())
     }
 
     /// The cell of an engine in one of its variants.

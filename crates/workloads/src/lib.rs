@@ -100,6 +100,8 @@ pub struct Info {
     pub apart: &'static [&'static str],
     /// Phases that last for a time of their own, however long others may.
     pub timed: &'static [&'static str],
+    /// Phases that go on for the window of the plan.
+    pub windowed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
     /// Whether its clients may be on several machines: it can be [joined](Prepared::join).
@@ -335,6 +337,12 @@ pub trait Bench {
     /// Whether a run of a phase that is over at once may be made several times, for its mean time.
     fn repeat(&self, _phase: usize) -> Repeat {
         Repeat::Never
+    }
+
+    /// Whether an error of a phase says nothing against the others: it only reads, by a text of somebody's
+    /// own, which the engine may refuse only when it comes to a row.
+    fn fails_alone(&self, _phase: usize) -> bool {
+        false
     }
 
     /// Operations a second that a phase itself starts on a schedule, where it does.

@@ -55,6 +55,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
         return Err(taken(out));
     }
+    args.out.as_deref().map_or(Ok(()), can_be_named)?;
     let folder = folder(args.out.as_deref())?;
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
@@ -225,6 +226,17 @@ fn called(from: &RowsFile) -> String {
 
 fn taken(out: &Path) -> Failure {
     Failure::usage(format!("{} is there already: give another -o, or remove it", out.display()))
+}
+
+/// Refuses a name that cannot stand in a workload file.
+fn can_be_named(file: &Path) -> Result<(), Failure> {
+    match file.to_str() {
+        Some(_) => Ok(()),
+        None => Err(Failure::usage(format!(
+            "{}: its name is not UTF-8, and a workload file names files in UTF-8: rename it",
+            file.display()
+        ))),
+    }
 }
 
 /// The folder that the workload file will lie in.

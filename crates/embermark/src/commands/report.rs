@@ -10,6 +10,7 @@ use clap::Args;
 use embermark_engines::registry;
 use embermark_model::Explained;
 use embermark_model::durability_result::Outcome;
+use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
 use embermark_report::shown::Record;
@@ -113,6 +114,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     let results: Vec<ResultFile> =
         results.into_iter().map(|result| args.show.allowed(result)).collect();
+    args.show.has_effect(&results.iter().map(|result| &result.plan).collect::<Vec<_>>())?;
     let known = Known::with(args.show.own(&args.durability)?).at(args.show.rows_per_day);
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
@@ -308,7 +310,31 @@ impl ShowArgs {
             || self.published
             || self.rows_per_day.is_some()
             || self.weights.is_some();
+        let is_data = matches!(format, Some(Format::Json | Format::Csv | Format::Parquet));
+        if is_data && (detail && !self.explain) {
+            return Err(Failure::usage(
+                "the options of tables have no effect on json, csv and parquet, which have \
+                 everything: leave them out, or leave out --format",
+            ));
+        }
         Ok(format.or((self.tables || detail).then_some(Format::Table)))
+    }
+
+    /// Refuses what shows nothing of results of these plans.
+    pub fn has_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
+        let machine = |plan: &&Plan| plan.workloads.iter().any(|workload| workload == "machine");
+        if self.weights.is_some() && !plans.iter().any(machine) {
+            return Err(Failure::usage(
+                "--weights: they are for the score of the workload machine, which is not there: leave \
+                 them out",
+            ));
+        }
+        if self.rows_per_day.is_some() && plans.iter().all(|plan| plan.cards.is_empty()) {
+            return Err(Failure::usage(
+                "--rows-per-day: no card was modelled (run --card): leave it out",
+            ));
+        }
+        Ok(())
     }
 
     /// What these runs of `embermark durability` hold, as it may be shown.

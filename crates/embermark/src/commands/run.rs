@@ -9,9 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::energy::EnergyOptions;
-use embermark_harness::{RESULT, RunOptions, device, interrupt};
+use embermark_harness::{Catalog, RESULT, RunOptions, device, interrupt};
 use embermark_model::CellId;
-use embermark_model::plan::Plan;
+use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
 
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
@@ -129,6 +129,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             "--card models what the trials record that --no-counting leaves out: leave out one of them",
         ));
     }
+    if let Some(plan) = plan.as_ref().filter(|_| args.resume.is_none()) {
+        args.show.has_effect(&[plan])?;
+    }
     let how = match &plan {
         Some(plan) if args.resume.is_none() => How::Begin(plan),
         plan => How::GoOn(plan.as_ref()),
@@ -196,9 +199,20 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The plan, of which every option has an effect.
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
-    args.or(from_file)?.or_default()?.plan()
+    let given = args.or(from_file)?;
+    let plan = given.clone().or_default()?.plan()?;
+    if given.p99_limit.is_some() && plan.rate != Rate::Max {
+        return Err(Failure::usage("--p99-limit is for --rate max: give both"));
+    }
+    let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
+    // What the default plan says is for the workloads that it has.
+    let asked =
+        Plan { window_ms: plan.window_ms.filter(|_| given.window.is_some()), ..plan.clone() };
+    cells::check_effects(&asked, &catalog)?;
+    Ok(plan)
 }
 
 /// A folder of its own for each run, named by the time in UTC.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use comfy_table::{Table, TableStyle};
-use embermark_harness::{HarnessError, RunOptions, interrupt, progress};
+use embermark_harness::{HarnessError, RunOptions, cells, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Durability, Status};
@@ -123,7 +123,9 @@ fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
         accept_license: args.accept_license,
         ..PlanArgs::default()
     };
-    asked.plan()
+    let plan = asked.plan()?;
+    cells::check_urls(&plan)?;
+    Ok(plan)
 }
 
 /// Engines by tiers: the worst of what each came to.

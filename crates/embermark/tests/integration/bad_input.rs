@@ -205,3 +205,60 @@ fn clients_and_rates_that_cannot_be_had_are_refused_with_what_can() {
     place.write("plan.toml", "workloads = ['sensors']\nclients = 1000\n");
     place.embermark(&["run", "--plan", "plan.toml"]).with(2).saying(&["1000 clients", "1 to 256"]);
 }
+
+#[test]
+fn an_option_that_cannot_have_an_effect_is_refused() {
+    for (words, saying) in [
+        (&["sensors", "--window", "9s"][..], "--window"),
+        (&["events", "--phases", "insert", "--window", "9s"], "--window"),
+        (&["contacts", "--warm-up", "9s"], "machine"),
+        (&["sensors", "machine", "--disk-size", "4GiB"], "retention"),
+        (&["machine", "--p99-limit", "9ms"], "--rate max"),
+        (&["sensors", "-e", "sqlite", "--url", "postgres=postgres://h/d"], "--url postgres"),
+        (&["sensors", "-e", "sqlite", "--accept-license", "harperdb"], "does not run"),
+        (&["sensors", "--weights", "cpu=2"], "machine"),
+        (&["sensors", "--rows-per-day", "1k"], "--card"),
+        (&["sensors", "--latency", "--format", "json"], "json"),
+        (&["--as-published", "mcknight", "--window", "9s"], "--window"),
+    ] {
+        let place = Place::new();
+        let words = [&["run", "--out", "out"], words].concat();
+        place.embermark(&words).with(2).saying(&[saying]);
+        assert!(!place.path("out").exists(), "{words:?}");
+    }
+    refused(&["verify", "sqlite", "--url", "valkey=valkey://h"], &["--url valkey"]);
+}
+
+#[test]
+fn a_url_that_its_client_refuses_is_refused_before_anything_is_there() {
+    for (url, saying) in [
+        ("mariadb=mysql://h/d?password=hunter2", "parameters"),
+        ("mariadb=mysql://u@h/d?passwd=hunter2", "parameters"),
+        ("mariadb=mysql://h?tcp_connect_timeout_ms=hunter2", "tcp_connect_timeout_ms"),
+        ("mongodb=mongodb://u:hunter2@", "host"),
+        ("mongodb=mongodb://u:hunter2@/d", "host"),
+        ("postgres=postgres://h/d?pasword=hunter2", "parameter"),
+        ("harperdb=http://h:9925", "no user"),
+    ] {
+        let place = Place::new();
+        let engine = url.split_once('=').unwrap().0;
+        let engines = format!("null,{engine}");
+        let words = ["run", "sensors", "-e", &engines, "--url", url, "--out", "out"];
+        let ended = place.embermark(&words).with(2).saying(&["--url", saying]);
+        assert!(!ended.stderr.contains("hunter2"), "{}", ended.stderr);
+        assert!(!place.path("out").exists(), "{url}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_whose_name_cannot_stand_in_a_workload_file_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = Place::new();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");
+    std::fs::write(place.path(".").join(name), "a,b\n1,2\n").unwrap();
+    let mut command = place.command(&["init"]);
+    command.arg(name);
+    common::Ended::from(command.output().unwrap()).with(2).saying(&["not UTF-8"]);
+}

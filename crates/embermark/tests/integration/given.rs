@@ -92,3 +92,44 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     assert_eq!(settings["cache"], (64 << 20).to_string());
     owner.close().unwrap();
 }
+
+#[test]
+fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
+    if !is_here("mariadb") {
+        return;
+    }
+    let place = Place::new();
+    let dir = place.path("of-the-owner");
+    fs::create_dir(&dir).unwrap();
+    let private = OpenOptions::new(&dir, Durability::Process, 64 << 20);
+    let mut owner = registry::find("mariadb").unwrap().open(&private).unwrap().store;
+    let Store::Sql(sql) = &mut owner else { panic!("no SQL store") };
+    let url = format!(
+        "mariadb=mysql://root@localhost/?socket={}",
+        dir.join("server/run/socket").display()
+    );
+    let words = ["run", "sensors", "-e", "mariadb", "--url", &url, "--scale", "5k", "--out", "out"];
+    let more = ["--variant", "single", "--trials", "1", "--runs", "20", "--no-counting"];
+    let mut run = start(&place, &[&words[..], &more].concat());
+    let tables =
+        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema LIKE 'embermark\\_%'";
+    let tables = sql.prepare(tables).unwrap();
+    let is_there = wait_for("its table", || {
+        let mut count = 0;
+        let mut visit = |row: &dyn embermark_engines::row::ResultRow| {
+            count = row.int(0)?.unwrap_or_default();
+            Ok(())
+        };
+        sql.query(tables, &[], &mut visit).unwrap();
+        (count > 0 || run.try_wait().unwrap().is_some()).then_some(count > 0)
+    });
+    if is_there {
+        sql.batch("SET GLOBAL innodb_flush_log_at_trx_commit = 0").unwrap();
+    }
+    Ended::from(run.wait_with_output().unwrap()).with(1);
+    let cell = &place.result("out").cells[0];
+    assert_eq!(cell.status, Status::Wrong, "{:?}", cell.reason);
+    let reason = cell.reason.as_deref().unwrap();
+    assert!(reason.contains("tier changed during the trial: innodb_flush_log"), "{reason}");
+    owner.close().unwrap();
+}

@@ -210,3 +210,70 @@ fn a_run_that_is_gone_on_with_has_the_referees_again() {
         }
     }
 }
+
+/// What an engine finds only when it comes to a row fails the question and nothing else.
+#[test]
+fn a_question_that_fails_when_it_is_run_fails_alone() {
+    let engines: Vec<&str> =
+        ["duckdb", "firebird", "postgres", "hybrid"].into_iter().filter(|id| is_here(id)).collect();
+    if engines.is_empty() {
+        return;
+    }
+    let place = Place::new();
+    let questions = r#"
+        [phase.put]
+        do = "insert"
+        [phase.cast]
+        sql = "SELECT SUM(CAST(place AS INTEGER)) FROM stations"
+        [phase.get]
+        do = "get"
+        ops = 20
+        [phase.count]
+        sql = "SELECT COUNT(*) FROM stations"
+    "#;
+    place.write("questions.toml", file(questions));
+    run(&place, &["-e", &engines.join(",")]).with(1);
+    let result = place.result("out");
+    for engine in engines {
+        let (status, why) = ended(&result, engine, "cast");
+        assert_eq!(status, Status::Failed, "{engine}: {why}");
+        assert!(why.contains("SUM(CAST(place AS INTEGER))"), "{engine}: {why}");
+        for phase in ["put", "get", "count"] {
+            assert_eq!(ended(&result, engine, phase).0, Status::Ok, "{engine} {phase}");
+            assert!(phases(&result, engine, phase).iter().all(|part| !part.runs.is_empty()));
+        }
+        let cell = result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
+        assert!(cell.status == Status::Ok && cell.has_failure(), "{engine}: {}", cell.status);
+    }
+}
+
+#[test]
+fn what_asks_for_the_session_and_not_for_rows_is_no_question() {
+    let engines: Vec<&str> = ["duckdb", "hybrid"].into_iter().filter(|id| is_here(id)).collect();
+    if engines.is_empty() {
+        return;
+    }
+    let texts = [
+        "DESCRIBE stations",
+        "SHOW TABLES",
+        "SUMMARIZE stations",
+        "SELECT COUNT(*) FROM (DESCRIBE stations)",
+        "SELECT current_setting('threads')",
+        "SELECT version() FROM stations",
+        "SELECT id FROM stations WHERE place < current_database()",
+    ];
+    let phase = |(n, text): (usize, &&str)| format!("[phase.q{n}]\nsql = \"{text}\"\n");
+    let phases: String = texts.iter().enumerate().map(phase).collect();
+    let place = Place::new();
+    place.write("questions.toml", file(&format!("[phase.put]\ndo = \"insert\"\n{phases}")));
+    run(&place, &["-e", &engines.join(",")]).with(0);
+    let result = place.result("out");
+    for engine in engines {
+        for (n, text) in texts.iter().enumerate() {
+            let (status, why) = ended(&result, engine, &format!("q{n}"));
+            assert_eq!(status, Status::Unsupported, "{engine}: {text}: {why}");
+            assert!(why.contains("asks for the session"), "{engine}: {text}: {why}");
+        }
+        assert_eq!(ended(&result, engine, "put").0, Status::Ok);
+    }
+}

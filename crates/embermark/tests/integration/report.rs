@@ -50,9 +50,13 @@ fn a_run_ends_in_one_screen_and_leaves_all_tables_beside_its_result() {
     assert_eq!(report(&[]), screen);
     // A pipe is as wide as the file.
     assert_eq!((report(&["--tables"]), report(&["-f", "table"])), (tables.clone(), tables.clone()));
-    for detail in [&["--latency"][..], &["--intervals"], &["--published"], &["--weights", "cpu=1"]]
-    {
-        assert!(report(detail).contains("full_profile"), "{detail:?}");
+    for detail in ["--latency", "--intervals", "--published"] {
+        assert!(report(&[detail]).contains("full_profile"), "{detail}");
+    }
+    // Neither workload nor card is there.
+    for idle in [["--weights", "cpu=1"], ["--rows-per-day", "1k"]] {
+        let words = [&["report", "out/result.json"][..], &idle].concat();
+        place.embermark(&words).with(2).saying(&[idle[0]]);
     }
     report(&["-o", "all.txt"]);
     assert_eq!(std::fs::read_to_string(place.path("all.txt")).unwrap(), tables);

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::{Log, tiers};
-use super::{FILE, NAME, Place, appender, quoted, read_back, untrusted};
+use super::{BLOCK_SIZE, FILE, NAME, Place, appender, memory_limit, quoted, read_back, untrusted};
 use crate::clients::Moved;
 use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 use embermark_libraries::duckdb::connection::Connection;
 
 /// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
@@ -156,6 +156,17 @@ impl Driver for Session {
             QueryKind::Point => "SET threads = 1",
             QueryKind::Analytic => "RESET threads",
         })
+    }
+
+    /// An appender holds blocks of 16 KiB of each column, a vector of 2,048 numbers and what is flushed of it,
+    /// within `memory_limit`.
+    fn limits(&self) -> Limits {
+        let columns = memory_limit(&self.place.options) / (3 * u64::from(BLOCK_SIZE.1));
+        Limits {
+            columns: usize::try_from(columns).ok(),
+            manual: "https://duckdb.org/docs/stable/operations_manual/limits",
+            ..Limits::default()
+        }
     }
 
     fn maintain(&mut self) -> Result<()> {

@@ -13,17 +13,38 @@ use embermark_libraries::duckdb::connection::Connection;
 /// checkpoint, set what is logged or run a text as SQL.
 const TABLE_FUNCTIONS: [&str; 5] = ["generate_series", "json_each", "json_tree", "range", "unnest"];
 
+/// What a text asks of the session and not of tables: DESCRIBE, SHOW and SUMMARIZE, which the parser takes for
+/// tables of a kind of their own, and functions. Of another process, or another copy of the rows, the
+/// answer is another one.
+const OF_SESSION: [&str; 12] = [
+    "show_ref",
+    "current_catalog",
+    "current_connection_id",
+    "current_database",
+    "current_query",
+    "current_schema",
+    "current_schemas",
+    "current_setting",
+    "getenv",
+    "getvariable",
+    "txid_current",
+    "version",
+];
+
 /// What this adapter goes on setting after the configuration is locked.
 const OURS: [&str; 2] = ["threads", "wal_autocheckpoint"];
 
 /// Asks the parser, by the extension `json` that is part of the library: why a text is no query, else how
-/// many it is and which table functions it calls
+/// many it is, which table functions it calls, and the kinds of its tables with all functions
 /// (<https://duckdb.org/docs/stable/data/json/sql_to_and_from_json>).
 const PARSED: &str = "\
     WITH parsed AS (SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree) \
     SELECT tree ->> 'error_message', json_array_length(tree, '$.statements'), \
     (SELECT string_agg(DISTINCT part.value ->> 'function_name', ',') \
-     FROM parsed AS p, json_tree(p.tree) AS part WHERE part.key = 'function') FROM parsed";
+     FROM parsed AS p, json_tree(p.tree) AS part WHERE part.key = 'function'), \
+    (SELECT string_agg(DISTINCT lower(part.value ->> '$'), ',') FROM parsed AS p, \
+     json_tree(p.tree) AS part WHERE part.key IN ('function_name', 'type') \
+     AND part.type = 'VARCHAR') FROM parsed";
 
 /// Prepares one query that reads tables of the database, and closes the database to the outside for good.
 pub(super) fn prepare<'a>(
@@ -73,11 +94,13 @@ fn judge(connection: &Rc<Connection>, sql: &str) -> Result<()> {
             format!("SQL of a workload file without its extension json, which parses it: {e}");
         EngineError::unsupported(NAME, what)
     })?;
-    let (mut why, mut statements, mut functions) = (None, None, String::new());
+    let (mut why, mut statements, mut functions, mut all) =
+        (None, None, String::new(), String::new());
     let asked = parser.query(&[crate::sql::Param::Text(sql)], &mut |row| {
         why = row.text(0)?.map(str::to_owned);
         statements = row.int(1)?;
         functions = row.text(2)?.unwrap_or_default().to_owned();
+        all = row.text(3)?.unwrap_or_default().to_owned();
         Ok(())
     });
     asked.map_err(Stopped::into_error)?;
@@ -87,6 +110,10 @@ fn judge(connection: &Rc<Connection>, sql: &str) -> Result<()> {
     if statements != Some(1) {
         let count = statements.unwrap_or_default();
         return Err(refused(NAME, sql, format_args!("it holds {count} statements")));
+    }
+    if let Some(name) = all.split(',').find(|name| OF_SESSION.contains(name)) {
+        let what = if name == OF_SESSION[0] { "DESCRIBE, SHOW or SUMMARIZE" } else { name };
+        return Err(refused(NAME, sql, format_args!("{what} asks for the session, not for rows")));
     }
     let other = functions.split(',').filter(|name| !name.is_empty());
     let mut other = other.filter(|name| !TABLE_FUNCTIONS.contains(&&*name.to_lowercase()));

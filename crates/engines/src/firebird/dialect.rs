@@ -24,6 +24,9 @@ const LONGEST: usize = 1000;
 /// Bytes of the longest text that is a VARCHAR.
 const LONGEST_SIZED: usize = 8191;
 
+/// Bytes of a text in an index: `VARCHAR(255)`.
+pub(super) const INDEXED: usize = 255;
+
 /// The dialect.
 pub(super) struct FirebirdSql;
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::connection::{Connection, Done};
-use super::dialect::{BYTES, COLLATIONS, FirebirdSql};
+use super::dialect::{BYTES, COLLATIONS, FirebirdSql, INDEXED};
 use super::place::{Made, Place};
 use super::settings::ASKED;
 use super::statement::Prepared;
@@ -201,7 +201,11 @@ impl Driver for Session {
     fn limits(&self) -> Limits {
         Limits {
             key_columns: Some(16),
-            manual: "https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-create",
+            row_bytes: Some(65_535),
+            marks_every_column: true,
+            key_text: Some(INDEXED),
+            index_text: Some(INDEXED),
+            manual: "https://www.firebirdsql.org/en/firebird-technical-specifications/",
             ..Limits::default()
         }
     }

@@ -19,12 +19,18 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     Ok(session)
 }
 
+/// A client of the server of a URL.
+///
+/// # Errors
+/// What is wrong with the URL.
+pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
+    let client = HttpClient::of_url(NAME, url, name)?;
+    client.authorization.is_some().then_some(client).ok_or("it names no user")
+}
+
 /// Connects.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
-    let client = HttpClient::of_url(NAME, url, name).and_then(|client| {
-        client.authorization.is_some().then_some(client).ok_or("it names no user")
-    });
-    let client = client.map_err(|why| {
+    let client = client(url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:9925";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;

@@ -47,6 +47,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
         Ok((vec![("node", found.node), ("harperdb.js", found.program)], found.version))
     },
     library: |found| found,
+    check_url: |url| Ok(external::client(url, "").map(drop)?),
     given: external::connect,
     private: managed::start,
     read_back: |session, _| settings::read_back(session),

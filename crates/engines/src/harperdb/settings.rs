@@ -32,6 +32,19 @@ const NAMES: [&str; 18] = [
 pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
     session.request.plain("registration_info");
     let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
+    // It has no cache of its own.
+    Ok(ReadBack { version, settings: configuration(session)?, cache: None })
+}
+
+/// The settings that decide what a commit survives.
+pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+    let mut settings = configuration(session)?;
+    settings.retain(|(name, _)| name == super::tier::SETTING);
+    Ok(settings)
+}
+
+/// The settings as the server has them.
+fn configuration(session: &mut Session) -> Result<Vec<(String, String)>> {
     session.request.plain("get_configuration");
     let configuration = session.answer()?;
     let found = NAMES.iter().filter_map(|name| {
@@ -42,6 +55,5 @@ pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
         };
         Some(((*name).to_owned(), text))
     });
-    // It has no cache of its own.
-    Ok(ReadBack { version, settings: found.collect(), cache: None })
+    Ok(found.collect())
 }

@@ -10,13 +10,16 @@ use super::node;
 use super::request;
 use super::rest::Rest;
 use super::session::Session;
+use super::settings;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result, Store};
+use crate::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, NodeClient, Result, Store,
+};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -151,6 +154,16 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
 }
 
 impl Lifecycle for HarperStore {
+    fn limits(&self) -> Limits {
+        // That of the keys of LMDB as it has it.
+        let manual = "https://github.com/kriszyp/lmdb-js#keys";
+        Limits { key_text: Some(1_978), manual, ..Limits::default() }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(&mut self.session)
+    }
+
     /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
     /// compacted only while it does not run.
     fn maintain(&mut self) -> Result<()> {

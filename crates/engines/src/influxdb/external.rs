@@ -15,9 +15,17 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     Ok(session)
 }
 
+/// A client of the server of a URL.
+///
+/// # Errors
+/// What is wrong with the URL.
+pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
+    HttpClient::of_url(NAME, url, name)
+}
+
 /// Connects; the database `name` is dropped at the end.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
-    let client = HttpClient::of_url(NAME, url, name).map_err(|why| {
+    let client = client(url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;

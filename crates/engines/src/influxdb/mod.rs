@@ -79,6 +79,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("influxd", found.influxd)], found.version)),
     library: |found| found,
+    check_url: |url| Ok(external::client(url, "").map(drop)?),
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,

@@ -42,6 +42,19 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
 };
 
+/// Under this name stands how long a write waits for others to be synced with it.
+const FSYNC_DELAY: &str = "data.wal-fsync-delay";
+
+/// The settings that decide what a commit survives.
+///
+/// # Errors
+/// As of [`read_back`].
+pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+    let (_, mut settings) = diagnostics(session)?;
+    settings.retain(|(name, _)| name == FSYNC_DELAY);
+    Ok(settings)
+}
+
 /// The version, and the settings by their own names, behind that of their section. Those of UDP
 /// are of no interest on a server that is given.
 ///
@@ -49,20 +62,8 @@ pub(super) const SETTINGS: Settings = Settings {
 /// The engine's message; the user of a server that is given has to be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
-    let answer = session.json("SHOW DIAGNOSTICS")?;
-    let mut version = None;
-    let mut settings = Vec::new();
-    for section in answer["series"].as_array().into_iter().flatten() {
-        let name = section["name"].as_str().unwrap_or_default();
-        if name == "build" {
-            version = named(section).find(|(name, _)| *name == "Version").map(|(_, value)| value);
-        }
-        if SECTIONS.contains(&name) && !(given && name == "config-udp") {
-            let name = name.strip_prefix("config-").unwrap_or(name);
-            let kept = named(section).filter(|(name, _)| !LEFT_OUT.contains(name));
-            settings.extend(kept.map(|(setting, value)| (format!("{name}.{setting}"), value)));
-        }
-    }
+    let (version, mut settings) = diagnostics(session)?;
+    settings.retain(|(name, _)| !(given && name.starts_with("udp.")));
     let version = version.ok_or_else(|| {
         Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
     })?;
@@ -73,6 +74,28 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         settings.push(udp::setting());
     }
     Ok(ReadBack { version, settings, cache })
+}
+
+/// A version, and settings by name.
+type Diagnostics = (Option<String>, Vec<(String, String)>);
+
+/// The version and the settings, as the server says them.
+fn diagnostics(session: &mut Session) -> Result<Diagnostics> {
+    let answer = session.json("SHOW DIAGNOSTICS")?;
+    let mut version = None;
+    let mut settings = Vec::new();
+    for section in answer["series"].as_array().into_iter().flatten() {
+        let name = section["name"].as_str().unwrap_or_default();
+        if name == "build" {
+            version = named(section).find(|(name, _)| *name == "Version").map(|(_, value)| value);
+        }
+        if SECTIONS.contains(&name) {
+            let name = name.strip_prefix("config-").unwrap_or(name);
+            let kept = named(section).filter(|(name, _)| !LEFT_OUT.contains(name));
+            settings.extend(kept.map(|(setting, value)| (format!("{name}.{setting}"), value)));
+        }
+    }
+    Ok((version, settings))
 }
 
 fn named(section: &Value) -> impl Iterator<Item = (&str, String)> {

@@ -4,6 +4,7 @@ use super::NAME;
 use super::line;
 use super::rest;
 use super::session::Session;
+use super::settings;
 use super::shards;
 use super::udp::Sender;
 use crate::row::Visit;
@@ -86,6 +87,10 @@ impl InfluxStore {
 }
 
 impl Lifecycle for InfluxStore {
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(&mut self.session)
+    }
+
     fn maintain(&mut self) -> Result<()> {
         self.flush()?;
         if self.written || self.deleted {

@@ -7,6 +7,9 @@ use crate::sql::{Dialect, RangePartitions, SqlType, TableDef};
 /// (<https://mariadb.com/kb/en/supported-character-sets-and-collations/>).
 pub(super) const COLLATION: &str = "utf8mb4_nopad_bin";
 
+/// Characters of a text in an index: `VARCHAR(255)`.
+pub(super) const INDEXED: usize = 255;
+
 /// The dialect.
 pub(super) struct MariaSql;
 

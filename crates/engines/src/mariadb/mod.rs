@@ -37,6 +37,7 @@ use failure::Failure;
 use library::LIBRARY;
 use session::Session;
 use settings::SETTINGS;
+use target::Target;
 
 /// Its name in errors.
 const NAME: &str = "mariadb";
@@ -102,6 +103,10 @@ impl Engine for MariaDb {
 
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         Session::join(at)
+    }
+
+    fn check_url(&self, url: &str) -> std::result::Result<(), String> {
+        Target::of_url(url).map(drop)
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::connection::Connection;
-use super::dialect::{COLLATION, MariaSql};
+use super::dialect::{COLLATION, INDEXED, MariaSql};
 use super::failure::Failure;
 use super::library::{Connector, LIBRARY};
 use super::load::{load, load_file};
@@ -321,6 +321,11 @@ impl Driver for Session {
             columns: Some(1_017),
             indexes: Some(64),
             key_columns: Some(32),
+            // Half a page of 16 KiB, without what a page and a row have of their own.
+            row_bytes: Some(8_100),
+            key_text: Some(INDEXED),
+            index_text: Some(INDEXED),
+            in_characters: true,
             manual: "https://mariadb.com/kb/en/innodb-limitations/",
             ..Limits::default()
         }

@@ -26,12 +26,14 @@ mod store;
 mod tier;
 mod uri;
 
+use crate::server::address::Address;
 use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, EngineError, Info, Kind, Store};
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
 use store::MongoStore;
+use uri::Uri;
 
 /// Its name in errors.
 const NAME: &str = "mongodb";
@@ -52,6 +54,11 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
     library: |found| LIBRARY.beside(found),
+    // Without its driver it is unavailable, whatever the URL.
+    check_url: |url| match LIBRARY.get() {
+        Ok(library) => Uri::new(library, &Address::Url(url.to_owned())).map(drop),
+        Err(_) => Ok(()),
+    },
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,

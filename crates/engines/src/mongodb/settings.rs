@@ -20,6 +20,12 @@ pub(super) const ENGINE_CONFIG: &str = "storage.wiredTiger.engineConfig.configSt
 pub(super) const JOURNAL_ENABLED: &str = "storage.journal.enabled";
 pub(super) const COMPRESSORS: &str = "net.compression.compressors";
 
+/// Under this name stands how large a file of the journal becomes, where there is one.
+const LOG_SIZE: &str = "wiredTiger.log.maximum log file size";
+
+/// Under this name stands how writes are acknowledged that do not say it.
+const DEFAULT_CONCERN: &str = "defaultWriteConcern";
+
 /// Under this name stands the size of the cache, in bytes.
 const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
 
@@ -62,10 +68,9 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
     keep("storage.engine", status.at("storageEngine.name"));
     keep("storage.persistent", status.at("storageEngine.persistent"));
-    let journal = status.at("wiredTiger.log.maximum log file size");
-    let size = journal.and_then(Value::as_integer).unwrap_or(0);
-    keep(JOURNAL, Some(Value::Boolean(size > 0)));
-    keep("wiredTiger.log.maximum log file size", journal);
+    let journal = status.at(LOG_SIZE);
+    keep(JOURNAL, Some(has_journal(journal)));
+    keep(LOG_SIZE, journal);
     let cache = status.at(CACHE);
     keep(CACHE, cache);
     let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
@@ -83,7 +88,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     if let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
         command.bool("inMemory", true);
     }) {
-        keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
+        keep(DEFAULT_CONCERN, concern.at(DEFAULT_CONCERN));
     }
     keep(HANDED, Some(Value::Boolean(handed)));
     for (name, _) in options.configured() {
@@ -97,6 +102,27 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     settings.push((CONCERN.to_owned(), as_set(concern)));
     settings.push(("libmongoc".to_owned(), session.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
+}
+
+/// The settings that decide what a commit survives and can change while the server runs: whether there is a
+/// journal, and where writes do not say how they are acknowledged what the server takes then. How the
+/// journal is synced is said at the start alone.
+pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<(String, String)>> {
+    let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
+    let mut settings = vec![(JOURNAL.to_owned(), plain(has_journal(status.at(LOG_SIZE))))];
+    if waits.is_none()
+        && let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
+            command.bool("inMemory", true);
+        })
+    {
+        let concern = concern.at(DEFAULT_CONCERN);
+        settings.extend(concern.map(|value| (DEFAULT_CONCERN.to_owned(), plain(value))));
+    }
+    Ok(settings)
+}
+
+fn has_journal(log_size: Option<Value<'_>>) -> Value<'static> {
+    Value::Boolean(log_size.and_then(Value::as_integer).unwrap_or(0) > 0)
 }
 
 fn plain(value: Value<'_>) -> String {

@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
+use super::settings;
 use super::{NAME, check, command, failed};
 use crate::clients::again_if;
 use crate::document::{
@@ -115,6 +116,10 @@ impl Lifecycle for MongoStore {
             manual: "https://www.mongodb.com/docs/manual/reference/limits/#indexes",
             ..Limits::default()
         }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(&mut self.session, self.waits)
     }
 
     /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB

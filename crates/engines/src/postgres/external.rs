@@ -70,6 +70,11 @@ fn reach(url: &str) -> Result<Connection> {
         .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))
 }
 
+/// What is wrong with a URL for libpq; nothing where that is not there, and the engine unavailable.
+pub(super) fn check_url(url: &str) -> std::result::Result<(), String> {
+    library_for(url).map_or(Ok(()), |library| place(library, url).map(drop))
+}
+
 /// What a session in a schema of ours begins with; by the name the server's list of clients has it.
 pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
     let mut all = vec![format!("SET search_path = {schema}")];

@@ -17,12 +17,13 @@ mod reader;
 mod row;
 mod session;
 mod settings;
+mod shared_memory;
 mod statement;
 mod tier;
 mod types;
 mod value;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embermark_model::{Durability, Explained, StandsOut};
 
@@ -114,6 +115,14 @@ impl Engine for Postgres {
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
         Session::join(library_for(at)?, at, options.durability)
+    }
+
+    fn check_url(&self, url: &str) -> std::result::Result<(), String> {
+        external::check_url(url)
+    }
+
+    fn remove_abandoned(&self, site: &Path) -> bool {
+        shared_memory::remove_left(site)
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {

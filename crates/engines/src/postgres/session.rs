@@ -426,6 +426,8 @@ impl Driver for Session {
         Limits {
             columns: Some(1_600),
             key_columns: Some(32),
+            // A page of 8 KiB, without what a page and a row have of their own.
+            row_bytes: Some(8_136),
             manual: "https://www.postgresql.org/docs/current/limits.html",
             ..Limits::default()
         }

@@ -37,6 +37,8 @@ pub(crate) struct ServerEngine<T: 'static, S> {
     pub find: fn() -> std::result::Result<Found, Missing>,
     /// Whether it can run, where its programs were found: it may need a library beside them.
     pub library: fn(Availability) -> Availability,
+    /// What is wrong with a URL for its client.
+    pub check_url: fn(&str) -> std::result::Result<(), String>,
     /// A session with a server that is given by URL.
     pub given: fn(&str, &OpenOptions) -> Result<S>,
     /// Starts a private server: a session with it.
@@ -102,6 +104,10 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
         (self.store)((self.join)(at)?, None, options)
+    }
+
+    fn check_url(&self, url: &str) -> std::result::Result<(), String> {
+        (self.check_url)(url)
     }
 
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {

@@ -21,10 +21,12 @@ mod store;
 mod tier;
 mod uri;
 
+use crate::server::address::Address;
 use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::ValkeyStore;
+use uri::Uri;
 
 /// Its name in errors.
 const NAME: &str = "valkey";
@@ -48,6 +50,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
             .map(|(server, version)| (vec![(installation::SERVER, server)], version))
     },
     library: |found| found,
+    check_url: |url| Ok(Uri::new(&Address::Url(url.to_owned())).map(drop)?),
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,

@@ -265,6 +265,24 @@ const WEAKENING: [(&str, Durability, &str); 4] = [
 ];
 
 #[test]
+fn what_servers_without_sql_keep_a_tier_by_can_be_asked_again() {
+    for id in ["mongodb", "influxdb", "harperdb", "valkey"].into_iter().filter(|id| here(id)) {
+        for tier in [Durability::Process, Durability::Power] {
+            let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+            let options = OpenOptions::new(folder.path(), tier, 256 << 20);
+            let mut opened = registry::find(id).unwrap().open(&options).unwrap();
+            let again = opened.store.lifecycle().tier_settings().unwrap();
+            assert!(!again.is_empty(), "{id} {tier}");
+            for pair in &again {
+                assert!(opened.settings.contains(pair), "{id}: {pair:?} in {:?}", opened.settings);
+            }
+            opened.store.close().unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_tier_that_is_weakened_while_it_is_open_shows_in_the_settings_that_are_asked_again() {
     for (id, tier, weaken) in WEAKENING.into_iter().filter(|(id, ..)| here(id)) {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, channel};
 
+use embermark_model::foreign;
+
 use crate::protocol::Event;
 
 /// The longest line taken for an event: far longer than any histogram.
@@ -35,13 +37,14 @@ pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> 
     receiver
 }
 
+/// The beginning of a line that is no event, and that it is too long where it is.
 fn beginning(line: &[u8]) -> String {
     const SHOWN: usize = 80;
-    let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
-    let text = text.trim_end();
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    let shown =
+        foreign::clipped(&String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]), SHOWN);
+    match line.len() as u64 {
+        LONGEST_LINE => format!("{shown} (a line of more than {} MiB)", LONGEST_LINE >> 20),
+        _ => shown,
     }
 }
 
@@ -52,7 +55,8 @@ mod tests {
     #[test]
     fn nonsense_is_quoted_by_its_beginning_alone() {
         assert_eq!(beginning(b"Segmentation fault\n"), "Segmentation fault");
-        assert_eq!(beginning("é".repeat(500).as_bytes()), format!("{}…", "é".repeat(80)));
+        assert_eq!(beginning("é".repeat(500).as_bytes()), format!("{}…", "é".repeat(79)));
         assert_eq!(beginning(b"\xff\xfe\n"), "\u{fffd}\u{fffd}");
+        assert!(beginning(&vec![b'v'; 16 << 20]).ends_with("v… (a line of more than 16 MiB)"));
     }
 }

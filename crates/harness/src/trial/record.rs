@@ -1,6 +1,7 @@
 //! A trial as its events tell of it.
 
 use embermark_model::Status;
+use embermark_model::foreign::shortened;
 use embermark_model::result::{PhaseResult, Trial};
 
 use super::memory::Samples;
@@ -22,15 +23,6 @@ fn limited(mut trial: Trial) -> Trial {
     let short = |text| shortened(text, LONGEST_SETTING);
     trial.settings = settings.map(|(name, value)| (short(name), short(value))).collect();
     trial
-}
-
-/// A text cut with `…` where it is longer.
-fn shortened(mut text: String, most: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(most) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
 
 /// The trial as far as events have told of it: at first nothing.
@@ -187,9 +179,8 @@ mod tests {
         let mut trial = Trial { version: Some(long.clone()), ..Trial::default() };
         trial.settings.insert("name".into(), long.clone());
         let trial = limited(trial);
-        assert_eq!(trial.version.unwrap().chars().count(), LONGEST_VERSION + 1);
-        assert_eq!(trial.settings["name"].chars().count(), LONGEST_SETTING + 1);
-        assert_eq!(shortened("short".into(), 5), "short");
+        assert_eq!(trial.version.unwrap().chars().count(), LONGEST_VERSION);
+        assert_eq!(trial.settings["name"].chars().count(), LONGEST_SETTING);
     }
 
     #[test]

@@ -357,6 +357,7 @@ impl Workload for Squares {
             reads_files: false,
             whole: false,
             timed: &[],
+            windowed: &[],
             clients: 1,
             lasts: false,
             until_steady: false,

@@ -118,7 +118,8 @@ impl Parts {
     /// parameters that are left out.
     pub fn kept(&self) -> String {
         let hosts: Vec<String> = self.hosts.iter().map(Host::kept).collect();
-        let hidden = if self.user.is_some() || self.has_more { super::HIDDEN_USER } else { "" };
+        let is_more = self.user.is_some() || self.has_more;
+        let hidden = if is_more { format!("{}@", super::HIDDEN) } else { String::new() };
         let database = self.database.iter().map(|name| format!("/{name}")).collect::<String>();
         format!("{}://{hidden}{}{database}", self.scheme, hosts.join(","))
     }

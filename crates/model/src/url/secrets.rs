@@ -3,10 +3,7 @@
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
 use super::parts::{self, Hidden};
-use super::{RESERVED, ServerUrl};
-
-/// The text that replaces a secret.
-const MASK: &str = "***";
+use super::{HIDDEN, RESERVED, ServerUrl};
 
 /// A password that is as long as this is hidden inside words too: a shorter one would be found in
 /// words that it has nothing to do with.
@@ -60,7 +57,7 @@ fn without(text: &str, word: &str) -> String {
         let previous = before.chars().next_back().or_else(|| out.chars().next_back());
         let alone = is_apart(previous) && is_apart(after.chars().next());
         out.push_str(before);
-        out.push_str(if inside || alone { MASK } else { word });
+        out.push_str(if inside || alone { HIDDEN } else { word });
         rest = after;
     }
     out + rest

@@ -1,6 +1,6 @@
 /**
  * The 95 % bootstrap interval of a ratio of two medians, since which engine is the best changes with every
- * filter. It is worked out as in `crates/report/src/statistics`, which says whence it is; both are held to
+ * filter. It is worked out as in `crates/meter/src/statistics`, which says whence it is; both are held to
  * `crates/report/tests/golden/intervals.json`.
  */
 

@@ -5,6 +5,7 @@ use embermark_model::result::ResultFile;
 use super::Criterion;
 use super::used::Used;
 use crate::summary::Resource;
+use crate::text;
 
 /// Where figures of a criterion come from. All of them are better when they are smaller.
 #[derive(Clone, Copy)]
@@ -232,6 +233,16 @@ pub(super) static CRITERIA: [Made; 18] = [
 pub(super) fn is_ingest(workload: &str, variant: &str, phase: &str) -> bool {
     let ingest = CRITERIA.iter().find(|made| made.criterion.id == "ingest");
     ingest.is_some_and(|made| made.times().any(|phases| phases.has(workload, variant, phase)))
+}
+
+/// The workloads whose phases a criterion is made of; none of a resource, which every workload uses.
+pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
+    let own = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
+    let of = own.flat_map(|made| made.of).filter_map(|source| match source {
+        Source::Time(of) | Source::Tail(of) | Source::Steady(of) | Source::Common(of) => Some(of),
+        Source::Use(..) => None,
+    });
+    text::unique(of.map(|phases| phases.workload))
 }
 
 const CONTACT_CHANGES: &[&str] =

@@ -17,8 +17,8 @@ pub(super) const PAGE: f64 = 4_096.0;
 pub(super) struct Line<'a> {
     /// Of which workload.
     pub workload: &'a str,
-    /// Engines that took part in the group, whether they have this figure or not.
-    present: Vec<&'a str>,
+    /// That with its scale: `sensors 10k`.
+    place: String,
     /// Engine, its figure over the best one's, and the interval of that ratio.
     ratios: Vec<(&'a str, f64, Option<[f64; 2]>)>,
     /// Engines that lack it, and why.
@@ -64,9 +64,14 @@ pub(super) fn lines<'a>(
         criterion => by_row(&groups, |of| counts(of, criterion), time),
     };
     let made = CRITERIA.iter();
+    let competing = groups.iter().flat_map(|group| &group.engines);
+    let competing = competing.filter(|engine| engine.ranked(tier)).map(|engine| engine.id);
+    let competing = text::unique(competing);
     made.map(|made| {
         let id = made.criterion.id;
-        (id, made.of.iter().flat_map(of).chain(own(id)).collect())
+        let mut lines: Vec<Line<'a>> = made.of.iter().flat_map(of).chain(own(id)).collect();
+        lines.iter_mut().for_each(|line| line.miss(&competing));
+        (id, lines)
     })
     .collect()
 }
@@ -94,18 +99,17 @@ pub(super) struct Standing<'a> {
 
 /// The ratio of an engine in a criterion and its interval: the geometric means over its lines, of
 /// the intervals' ends too, which is the widest that the ratio's can be. It has none where it lacks
-/// the figure of a line of a group it took part in: a mean over the easier part of the work would
-/// compare nothing.
+/// the figure of a line, if only as it has a workload not at all: a mean over the easier part of the
+/// work would compare nothing.
 pub(super) fn of<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
-    let mine: Vec<&Line<'_>> = lines.iter().filter(|line| line.present.contains(&engine)).collect();
-    let workloads = text::unique(mine.iter().map(|line| line.workload));
+    let workloads = text::unique(lines.iter().map(|line| line.workload));
     let of_one = |workload: &'a str| {
-        let own = mine.iter().filter(|line| line.workload == workload);
-        Some((workload, mean(own.copied(), engine)?.0))
+        let own = lines.iter().filter(|line| line.workload == workload);
+        Some((workload, mean(own, engine)?.0))
     };
     let lacking = lines.iter().flat_map(|line| &line.lacking);
     let lacks = lacking.filter(|(other, _)| *other == engine).map(|(_, why)| why.clone());
-    let ratio = mean(mine.iter().copied(), engine);
+    let ratio = mean(lines.iter(), engine);
     Standing {
         lacks: if ratio.is_some() { Vec::new() } else { text::unique(lacks) },
         ratio,
@@ -173,8 +177,8 @@ fn by_rows<'a>(
 /// Engines without a ratio in a row, and why.
 fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     let variant = row.variant.unwrap_or(group.variant);
-    let place = format!("{} {} {variant}", group.workload, group.extent());
-    let place = text::plain(&format!("{place} {}", row.phase.unwrap_or_default()));
+    let place = format!("{} {variant} {}", group.place(), row.phase.unwrap_or_default());
+    let place = text::plain(&place);
     let why = |entry: &Entry<'_>| match entry {
         Entry::Measured(measured) => match measured.shortfall {
             Some(shortfall) => shortfall.beside(row.phase),
@@ -214,16 +218,6 @@ fn by_those_that_have<'a>(
     lines
 }
 
-/// The engines that compete in a group and have any figure in it, if only one of a cell that did
-/// not do all that it was to do.
-fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    let taking_part = group.measured().filter(|(_, engine, measured)| {
-        let is_figure = measured.ratio.is_some() || measured.shortfall.is_some();
-        engine.ranked(group.durability) && is_figure
-    });
-    text::unique(taking_part.map(|(_, engine, _)| engine.id))
-}
-
 impl<'a> Line<'a> {
     /// The ratios to the smallest median; `None` where fewer than two have one. `why` says of each
     /// engine why it has none, if it has none.
@@ -251,6 +245,16 @@ impl<'a> Line<'a> {
         let ratios: Vec<_> = ratios.collect();
         let has = |engine: &str| ratios.iter().any(|(other, ..)| *other == engine);
         let lacking = why.into_iter().filter(|(engine, _)| !has(engine)).collect();
-        Some(Self { workload: group.workload, present: present(group), ratios, lacking })
+        Some(Self { workload: group.workload, place: group.place(), ratios, lacking })
+    }
+
+    /// Says of the engines that compete in the tier and are not in this group that they were not measured.
+    fn miss(&mut self, competing: &[&'a str]) {
+        for engine in competing {
+            let has = self.ratios.iter().any(|(other, ..)| other == engine);
+            if !has && !self.lacking.iter().any(|(other, _)| other == engine) {
+                self.lacking.push((engine, format!("{}: not measured", self.place)));
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use embermark_model::Durability;
 
 use super::levels::written;
-use super::{AdviceTable, RestsOn};
+use super::{AdviceTable, RestsOn, criteria};
 use crate::text;
 
 /// Workloads with a variant that commits each row, `commit-each`.
@@ -11,13 +11,21 @@ const COMMIT_EACH: [&str; 2] = ["sensors", "contacts"];
 
 /// `embermark run sensors -s 10k -d power --variant single,commit-each`: the workloads of the table in
 /// a tier, at the rows asked for or else those that were measured, with one commit a row where
-/// `ingest` or a resource of it is weighted.
+/// `ingest` or a resource of it is weighted. Of what nobody has a ratio in also the workload that
+/// has it, and how it is measured: energy by a meter, bytes that reach a disk as root.
 pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) -> String {
     let each = weighted.iter().any(|id| id.starts_with("ingest"));
     let measured = || table.rests_on.iter();
     let each = each && measured().any(|of| COMMIT_EACH.contains(&of.workload.as_str()));
     let of = |of: &&RestsOn| !each || COMMIT_EACH.contains(&of.workload.as_str());
-    let workloads = text::unique(measured().filter(of).map(|of| of.workload.as_str()));
+    let has = |id: &str| table.engines.iter().any(|entry| entry.ratios.contains_key(id));
+    let lacking: Vec<&str> = weighted.iter().copied().filter(|id| !has(id)).collect();
+    let lacks = |resource: &str| lacking.iter().any(|id| id.ends_with(resource));
+    let known = measured().filter(of).map(|of| of.workload.as_str());
+    let made_of = lacking.iter().map(|id| criteria::workloads(id));
+    let further = made_of.filter(|own| !measured().any(|of| own.contains(&of.workload.as_str())));
+    let further = further.filter_map(|own| own.first().copied());
+    let workloads = text::unique(known.chain(further));
     let rows = match table.asked {
         Some(rows) => vec![written(rows)],
         None => text::unique(measured().filter(of).filter_map(|of| of.rows.map(written))),
@@ -30,6 +38,16 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
     words.push(format!("-d {tier}"));
     if each {
         words.push("--variant single,commit-each".to_owned());
+    }
+    if lacks("energy") {
+        words.push(
+            "--metered, while a power meter records, then embermark energy RESULT --meter FILE.csv \
+             (docs/energy.md)"
+                .to_owned(),
+        );
+    }
+    if lacks("wear") {
+        words.push("(as root, without --no-counting)".to_owned());
     }
     words.join(" ")
 }

@@ -622,3 +622,56 @@ fn no_interval_of_a_ratio_to_the_best_goes_below_1() {
         assert!(entry.intervals.values().all(|ends| ends[0] >= 1.0 && ends[1] >= ends[0]));
     }
 }
+
+/// `a` and `b` do both workloads, `c` cannot do `contacts` and is the best at `sensors`.
+fn without_a_workload(of_c: Option<Status>) -> ResultFile {
+    let mut file = empty();
+    for (engine, load, insert) in [("a", 30, 10), ("b", 20, 30), ("c", 10, 10)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+        let mut contacts = cell(engine, "commit-each", &[("insert", insert)]);
+        contacts.id.workload = "contacts".into();
+        if engine == "c" {
+            let Some(status) = of_c else { continue };
+            (contacts.status, contacts.reason) = (status, Some("it has no such thing".into()));
+            contacts.trials.clear();
+        }
+        file.cells.push(contacts);
+    }
+    file
+}
+
+#[test]
+fn who_cannot_do_a_whole_workload_is_not_pooled_over_the_others_and_that_is_said() {
+    for (of_c, why) in [
+        (Some(Status::Unsupported), "contacts 1k commit-each insert: unsupported"),
+        (Some(Status::Unavailable), "contacts 1k commit-each insert: unavailable"),
+        (None, "contacts 1k: not measured"),
+    ] {
+        let table = table(&[&without_a_workload(of_c)]);
+        for criterion in ["ingest", "ingest-cpu", "ingest-memory"] {
+            assert!(!entry(&table, "c").ratios.contains_key(criterion), "{criterion}: {why}");
+            let advice = advise(&table, ANY, &weights(&[(criterion, 1.0)])).unwrap();
+            assert_eq!(advice.unmeasured[0].engine, "c");
+            let best = advice.best_at.iter().find(|best| best.criterion == criterion).unwrap();
+            assert_eq!((best.compared, best.not_comparable[0].engine.as_str()), (2, "c"));
+            assert!(best.engines.contains(&"a".to_owned()) || best.engines.contains(&"b".into()));
+        }
+        let shown = words(&advise(&table, ANY, &[]).unwrap(), &table, 300);
+        assert!(shown.contains(&format!("of 3: 1 not comparable, because c: {why}")), "{shown}");
+    }
+}
+
+#[test]
+fn the_command_that_is_named_measures_what_is_lacking() {
+    let file = three();
+    let shown = |weight: &str| {
+        let table = table(&[&file]);
+        words(&advise(&table, ANY, &weights(&[(weight, 1.0)])).unwrap(), &table, 300)
+    };
+    let energy = shown("energy");
+    assert!(energy.contains("-d process --metered") && energy.contains("--meter"), "{energy}");
+    assert!(shown("ingest-energy").contains("--variant single,commit-each --metered"));
+    assert!(shown("wear").contains("(as root, without --no-counting)"), "{}", shown("wear"));
+    assert!(shown("mixed").contains("embermark run sensors htap -s 1k"), "{}", shown("mixed"));
+    assert!(shown("steady-latency").contains("embermark run sensors retention"));
+}

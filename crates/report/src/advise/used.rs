@@ -1,6 +1,8 @@
 //! Resources as lines of criteria: what engines used for the phases that all of them did.
 
-use embermark_model::result::{Cell, ResultFile, Trial};
+use std::collections::HashSet;
+
+use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
 
 use super::criteria::{self, Work as Of};
 use super::ratios::{Line, PAGE};
@@ -94,22 +96,23 @@ fn line<'a>(
         .collect();
     // Of an engine that did nothing of it nothing is asked.
     let did = |cell: &Cell| match is_of_cell(resource) {
-        true => part.phases.clone(),
+        true => part.phases.iter().copied().collect(),
         false => done(cell, &part.phases, resource),
     };
     let lacks_rows = |cell: &Cell| resource == Resource::Disk && is_partly_loaded(cell);
-    let able: Vec<(&str, &Cell, Vec<&str>)> = cells
+    let able: Vec<(&str, &Cell, HashSet<&str>)> = cells
         .iter()
         .filter(|(_, cell)| took_part(cell) && !lacks_rows(cell))
         .map(|(engine, cell)| (*engine, *cell, did(cell)))
         .filter(|(.., phases)| !phases.is_empty())
         .collect();
-    let common = |phase: &&&str| able.iter().all(|(.., own)| own.contains(phase));
+    let common = |phase: &&&str| able.iter().all(|(.., own)| own.contains(*phase));
     let common: Vec<&str> = part.phases.iter().filter(common).copied().collect();
+    let names: HashSet<&str> = common.iter().copied().collect();
     let amounts = |cell: &Cell| match modelled {
         true => flash::programmed(file, cell, &common).into_iter().collect(),
         false if is_of_cell(resource) => resource.per_trial(cell, Work::All),
-        false => resource.per_trial(cell, Work::Whole(&common)),
+        false => resource.per_trial(cell, Work::Whole(&names)),
     };
     // What is counted has no error: its interval is the ratio itself.
     let times = if resource.is_counted() { FEWEST_TRIALS } else { 1 };
@@ -126,12 +129,13 @@ fn line<'a>(
         let amounts = amounts(cell).repeat(times);
         (*engine, amounts.into_iter().map(|amount| (amount - floor).max(least)).collect())
     });
-    let place = format!("{} {}", text::plain(group.workload), group.extent());
+    let place = group.place();
     let lacking = cells.iter().map(|(engine, cell)| {
         let why = match Shortfall::of(cell, None) {
             Some(shortfall) => shortfall.beside(None),
             None if !took_part(cell) => cell.status.to_string(),
             None if lacks_rows(cell) => "its load was stopped".to_owned(),
+            None if !cell.status.has_figures() && did(cell).is_empty() => cell.status.to_string(),
             None => "not measured".to_owned(),
         };
         (*engine, format!("{place} {}: {why}", text::plain(part.variant)))
@@ -151,20 +155,17 @@ const fn is_of_cell(resource: Resource) -> bool {
 }
 
 /// The phases that a cell did in every trial, or in the one that counts.
-fn done<'a>(cell: &Cell, phases: &[&'a str], resource: Resource) -> Vec<&'a str> {
-    let counting = cell.counting.as_deref().filter(|_| resource.is_counted());
-    let trials: Vec<&Trial> = match resource.is_counted() {
-        true => counting.into_iter().collect(),
+fn done<'a, 'c>(cell: &'c Cell, phases: &[&'a str], resource: Resource) -> HashSet<&'a str> {
+    let trials: Vec<&'c Trial> = match resource.is_counted() {
+        true => cell.counting.as_deref().into_iter().collect(),
         false => cell.trials.iter().collect(),
     };
-    let did = |trial: &&Trial, name: &str| {
-        let part = trial.phases.iter().find(|part| part.phase == name);
-        part.is_some_and(|part| {
-            let any = part.runs.iter().any(|run| !run.discarded);
-            part.status.has_figures() && any
-        })
+    let did = |part: &&'c PhaseResult| {
+        part.status.has_figures() && part.runs.iter().any(|run| !run.discarded)
     };
-    let every = |name: &&&str| !trials.is_empty() && trials.iter().all(|trial| did(trial, name));
+    let names = |trial: &'c Trial| trial.phases.iter().filter(did).map(|part| &*part.phase);
+    let did: Vec<HashSet<&str>> = trials.into_iter().map(|trial| names(trial).collect()).collect();
+    let every = |name: &&&str| !did.is_empty() && did.iter().all(|own| own.contains(*name));
     phases.iter().filter(every).copied().collect()
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn source_tables(
 use score::Resource;
 
 use crate::statistics::total;
-use crate::summary::{Shortfall, parts};
+use crate::summary::{Phases, Shortfall, Shortfalls};
 use crate::{grid, text};
 
 /// The time of a commit from when it was due to its end.
@@ -171,21 +171,18 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
 }
 
 fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
-    let mut phases: Vec<&str> = Vec::new();
-    for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
-        // What goes on until it is steady has no rate of a machine to keep up with.
-        let keeps_up =
-            |run: &Run| run.observed.as_ref().is_some_and(|seen| seen.timeline.is_none());
-        if phase.runs.iter().any(keeps_up) && !phases.contains(&&*phase.phase) {
-            phases.push(&phase.phase);
-        }
-    }
+    // What goes on until it is steady has no rate of a machine to keep up with.
+    let keeps_up = |run: &Run| run.observed.as_ref().is_some_and(|seen| seen.timeline.is_none());
+    let all = cell.trials.iter().flat_map(|trial| &trial.phases);
+    let own = all.filter(|part| part.runs.iter().any(keeps_up));
+    let phases = text::unique(own.map(|part| part.phase.as_str()));
+    let (all, shortfalls) = (Phases::of(cell), Shortfalls::of(cell));
     let facts = file.manifest.engines.get(&cell.id.engine);
     let embedded = facts.is_none_or(|facts| facts.kind != "server");
     phases
         .into_iter()
         .map(|phase| {
-            let parts = parts(cell, phase);
+            let parts = all.at(phase);
             let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
             let observed: Vec<&Observed> = (parts.iter().flat_map(|(_, part)| &part.runs))
                 .filter_map(|run: &Run| run.observed.as_ref())
@@ -199,7 +196,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
                 own_durability: cell.own_durability.is_some(),
                 status: status.unwrap_or(cell.status),
-                shortfall: Shortfall::of(cell, Some(phase)),
+                shortfall: shortfalls.at(Some(phase)),
                 usage: usage(
                     &observed,
                     cell.counted(phase),

@@ -6,7 +6,7 @@ use embermark_model::Scale;
 use serde::Serialize;
 
 use super::series::{Family, Point, Series, Time};
-use crate::statistics::{includes_one, ratio_interval};
+use crate::statistics::may_be_equal;
 use crate::text;
 
 /// Who is the fastest of the engines that compete at one scale.
@@ -58,9 +58,8 @@ fn leaders<'a>(point: &Point<'a, '_>, family: Option<Family<'a>>) -> Vec<&'a str
     let mut times: Vec<&Time<'a, '_>> = point.times.iter().filter(own).collect();
     times.sort_by(|a, b| a.figure.per_op_ns.total_cmp(&b.figure.per_op_ns));
     let Some((best, others)) = times.split_first() else { return Vec::new() };
-    let trials = |time: &Time<'_, '_>| time.figure.per_trial_ns.clone();
     let equal = |time: &&&Time<'_, '_>| {
-        ratio_interval(&trials(time), &trials(best)).is_some_and(includes_one)
+        may_be_equal(&time.figure.per_trial_ns, &best.figure.per_trial_ns) == Some(true)
     };
     [best.engine].into_iter().chain(others.iter().filter(equal).map(|time| time.engine)).collect()
 }
@@ -123,8 +122,7 @@ fn turns_of<'a>(series: &Series<'a, '_>, one: &'a str, other: &'a str) -> Vec<Tu
 fn shown_order(point: &Point<'_, '_>, one: &str, other: &str) -> Option<(Ordering, f64)> {
     let time = |engine: &str| point.of(engine).filter(|time| time.ranked);
     let [one, other] = [time(one)?.figure, time(other)?.figure];
-    let interval = ratio_interval(&one.per_trial_ns, &other.per_trial_ns)?;
-    if includes_one(interval) {
+    if may_be_equal(&one.per_trial_ns, &other.per_trial_ns)? {
         return None;
     }
     let ratio = one.per_op_ns / other.per_op_ns;

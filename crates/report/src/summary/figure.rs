@@ -1,9 +1,7 @@
 //! One engine's time for one phase, over all trials of a cell.
 
 use embermark_meter::merge;
-use embermark_model::result::{
-    Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
-};
+use embermark_model::result::{Execution, Latency, Observed, PhaseResult, ResultFile, Run};
 use serde::Serialize;
 
 use super::Sharing;
@@ -140,21 +138,6 @@ fn time_of_all(run: &Run) -> (f64, f64) {
             (ops as f64, ns as f64)
         }
     }
-}
-
-/// One phase in each trial of a cell that came to it, with the trial's index. It is looked for where the trial
-/// before had it: of thousands of phases each is found at once.
-pub(crate) fn parts<'a>(cell: &'a Cell, phase: &str) -> Vec<(u32, &'a PhaseResult)> {
-    let mut place = 0;
-    let mut part = |trial: &'a Trial| {
-        let is_it = |part: &&PhaseResult| part.phase == phase;
-        let there = trial.phases.get(place).filter(is_it);
-        there.or_else(|| {
-            place = trial.phases.iter().position(|part| part.phase == phase)?;
-            trial.phases.get(place)
-        })
-    };
-    cell.trials.iter().filter_map(|trial| Some((trial.index, part(trial)?))).collect()
 }
 
 /// The versions of each engine that ran, as it says itself, in the order of the cells.

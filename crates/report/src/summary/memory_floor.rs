@@ -26,7 +26,8 @@ pub fn memory_floor(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f
                 && (&other.id.workload, other.id.extent(), &other.id.variant)
                     == (&id.workload, id.extent(), &id.variant)
         })?;
-        median(&Resource::Peak.per_trial(own, Work::Whole(phases)))
+        let phases = phases.iter().copied().collect();
+        median(&Resource::Peak.per_trial(own, Work::Whole(&phases)))
     };
     measured.map(|bytes| bytes as f64).or_else(null)
 }

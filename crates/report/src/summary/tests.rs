@@ -577,7 +577,8 @@ fn numbers_of_a_file_that_have_no_sum_are_shown_all_the_same() {
     let huge = Run { ops: u64::MAX, elapsed_ns: u64::MAX, engine, ..run(1, 1) };
     let phases = vec![phase("load", vec![huge.clone(), huge])];
     let file = file(vec![cell("a", "single", vec![trial(phases)])]);
-    let work = Work::Whole(&["load"]);
+    let load = ["load"].into();
+    let work = Work::Whole(&load);
     assert_eq!(Resource::Cpu.per_trial(&file.cells[0], work).len(), 1);
     assert_eq!(Resource::AllCpu.per_trial(&file.cells[0], work).len(), 1);
     assert_eq!(compare(&file, &[]).groups[0].rows.len(), 1);

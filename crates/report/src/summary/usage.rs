@@ -1,5 +1,7 @@
 //! What an engine used for the whole of a workload.
 
+use std::collections::HashSet;
+
 use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, ResultFile, Run, Trial};
 use serde::Serialize;
 
@@ -144,7 +146,7 @@ pub enum Work<'w> {
     Near(&'w str, usize),
     /// Those, each as if it had come to its end: of what was stopped, an operation counts as much as
     /// those that were done.
-    Whole(&'w [&'w str]),
+    Whole(&'w HashSet<&'w str>),
 }
 
 impl<'w> Work<'w> {

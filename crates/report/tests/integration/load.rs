@@ -93,3 +93,48 @@ fn a_journal_is_recognized_and_sent_to_resume() {
     assert!(matches!(error, ReportError::Journal(_)));
     assert!(error.to_string().contains("--resume"));
 }
+
+#[test]
+fn a_field_that_cannot_be_read_is_named_by_its_path() {
+    let mut value = fixture();
+    value["cells"][3]["trials"][0]["phases"][0]["ops"] = serde_json::json!("many");
+    for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+        let error = load_text(&text).unwrap_err().to_string();
+        assert!(error.contains("(cells[3].trials[0].phases[0].ops: invalid type"), "{error}");
+        assert!(!error.contains("column"), "{error}");
+    }
+}
+
+#[test]
+fn what_stands_twice_is_refused_and_named() {
+    let twice = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = fixture();
+        change(&mut value);
+        load_text(&value.to_string()).unwrap_err().to_string()
+    };
+    let again = |list: &mut serde_json::Value| {
+        let first = list[0].clone();
+        list.as_array_mut().unwrap().push(first);
+    };
+    let error = twice(&|value| again(&mut value["cells"]));
+    assert!(
+        error.contains("holds the cell sqlite sensors 1k") && error.contains("twice"),
+        "{error}"
+    );
+    let error = twice(&|value| again(&mut value["cells"][0]["trials"]));
+    assert!(error.contains("holds trial 0 of the cell"), "{error}");
+    let error = twice(&|value| again(&mut value["cells"][0]["trials"][0]["phases"]));
+    assert!(error.contains("holds the phase 'load' of the cell"), "{error}");
+}
+
+#[test]
+fn a_text_that_no_run_keeps_is_refused_with_the_limit() {
+    for (field, what) in [("version", "a version of"), ("reason", "a reason of")] {
+        let mut value = fixture();
+        value["cells"][0]["trials"][0][field] = serde_json::json!("v".repeat(5_000_000));
+        let error = load_text(&value.to_string()).unwrap_err().to_string();
+        let says =
+            error.contains(what) && error.contains("5000000 bytes in the cell sqlite sensors");
+        assert!(says && error.contains("1 MiB is the most") && error.len() < 300, "{error}");
+    }
+}

@@ -244,6 +244,10 @@ impl Bench for FileBench {
         self.database.answered_by(phase)
     }
 
+    fn fails_alone(&self, phase: usize) -> bool {
+        matches!(self.cell().work(phase), Work::Sql(_))
+    }
+
     fn once(&self, phase: usize) -> bool {
         matches!(self.cell().work(phase), Work::Mix(mix) if mix.lasts.is_some())
     }

@@ -1,10 +1,12 @@
 //! Whether an engine holds the tables of a workload file, by the limits that it states.
 
+use embermark_contract::sql::SqlType;
 use embermark_contract::{EngineError, Limits, Result};
-use embermark_model::table::Table;
+use embermark_model::table::{Column, Table, Value};
 
 use super::cell::{Cell, Rows};
 use super::codec::Codec;
+use super::sql::sql_type;
 
 /// Compares the tables of a file with an engine's limits.
 ///
@@ -34,12 +36,56 @@ pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
             let what = format!("a key or an index of the table '{name}' has {longest} columns");
             return refused(what, most);
         }
+        let bytes = row_bytes(columns, limits.marks_every_column);
+        if let Some(most) = limits.row_bytes.filter(|most| bytes > *most) {
+            return refused(format!("the numbers of a row of '{name}' have {bytes} bytes"), most);
+        }
+    }
+    for rows in &cell.tables {
+        let Table { name, key, indexes, .. } = rows.table;
+        let of_indexes = indexes.iter().flatten();
+        let places = [("key", limits.key_text, key.iter().collect::<Vec<_>>())];
+        let places = places.into_iter().chain([("index", limits.index_text, of_indexes.collect())]);
+        for (place, most, columns) in places {
+            let Some(most) = most else { continue };
+            let length = |at: &&usize| longest_text(rows, **at, limits.in_characters);
+            let longest = columns.iter().map(length).max().unwrap_or_default();
+            if longest > most {
+                let unit = if limits.in_characters { "characters" } else { "bytes" };
+                let what = format!("a text in the {place} of '{name}' has {longest} {unit}");
+                return refused(what, most);
+            }
+        }
     }
     let all: usize = cell.tables.iter().map(|rows| 1 + rows.table.indexes.len()).sum();
     if let Some(most) = limits.tables.filter(|most| all > *most) {
         return refused(format!("there are {all} tables and indexes"), most);
     }
     Ok(())
+}
+
+/// Bytes of the numbers of a row, as SQL engines keep them, and of the marks of absent values.
+fn row_bytes(columns: &[Column], marks_every_column: bool) -> usize {
+    let width = |column: &Column| match sql_type(column.of) {
+        SqlType::Int => 4,
+        SqlType::Big | SqlType::Double => 8,
+        SqlType::Text | SqlType::Bytes => 0,
+    };
+    let absent = columns.iter().filter(|column| marks_every_column || column.nullable).count();
+    columns.iter().map(width).sum::<usize>() + absent.div_ceil(8)
+}
+
+/// Bytes of the longest text of a column, or of bytes; or characters.
+fn longest_text(rows: &Rows, column: usize, in_characters: bool) -> usize {
+    let characters = |place| match rows.staged.value(place, column) {
+        Value::Text(text) => text.chars().count(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    };
+    match in_characters {
+        true => (0..rows.staged.rows()).map(characters).max().unwrap_or_default(),
+        false => rows.longest(column, rows.staged.rows()),
+    }
 }
 
 /// Compares the longest key of each table, as our coding has it, with what a key-value store takes.

@@ -47,7 +47,7 @@ use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
-use cell::{Cell, Rows, changes_at_once, is_point, one_by_one};
+use cell::{Cell, Rows, changes_at_once, is_point, is_question, one_by_one};
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
@@ -94,6 +94,9 @@ impl Defined {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
+        let questions = definition.phases.iter();
+        let questions = questions.filter(|phase| is_question(&phase.work) && !phase.per_row);
+        let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = points(definition);
         let info = Info {
             id: &definition.name,
@@ -110,6 +113,7 @@ impl Defined {
             searches: &[],
             apart: &[],
             timed: Vec::leak(timed.collect()),
+            windowed,
             clients: clients(definition),
             joins: false,
             points: Vec::leak(points),

@@ -20,10 +20,9 @@ use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
 use super::statements::begins_at_parameters;
 use crate::reopenable::Reopenable;
-use definition::sql_type;
 use phases::texts;
 
-pub(super) use definition::definition;
+pub(super) use definition::{definition, sql_type};
 pub(super) use phases::Statements;
 
 /// Values of a statement.

@@ -55,6 +55,7 @@ impl Workload for Events {
             reads_files: false,
             whole: false,
             timed: &[],
+            windowed: &["gps", "co2", "logs"],
             clients: 1,
             lasts: false,
             until_steady: false,

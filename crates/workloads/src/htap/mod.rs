@@ -43,6 +43,7 @@ impl Workload for Htap {
             reads_files: false,
             whole: false,
             timed: &[],
+            windowed: &[],
             clients: 1,
             lasts: false,
             until_steady: false,

@@ -104,6 +104,7 @@ impl Workload for Machine {
             reads_files: false,
             whole: false,
             timed: &[],
+            windowed: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
             clients: 1,
             lasts: true,
             until_steady: false,

@@ -69,6 +69,7 @@ impl Workload for Retention {
             reads_files: false,
             whole: false,
             timed: &[KEEP],
+            windowed: &[KEEP],
             clients: 1,
             lasts: false,
             until_steady: true,

@@ -62,6 +62,7 @@ impl Workload for Sensors {
             reads_files: true,
             whole: false,
             timed: &[],
+            windowed: &[],
             clients: 1,
             lasts: false,
             until_steady: false,

@@ -71,6 +71,47 @@ fn more_than_an_engine_states_is_unsupported_by_its_own_number() {
     is_refused("mongodb", &table("t", 65, &each.join(", ")), "65 indexes, and mongodb takes 63");
     is_refused("lmdb", &table("t", 40, &each[..40].join(", ")), "41 tables and indexes, and lmdb");
     is_refused("hybrid", &table("t", 36, &each[..36].join(", ")), "37 tables and indexes");
+    is_refused("duckdb", &table("wide", 20_000, ""), "20001 columns, and duckdb takes");
+    let big = |columns| table("wide", columns, "").replace("u8", "i64");
+    is_refused("firebird", &big(20_000), "row of 'wide' have 162509 bytes, and firebird takes");
+    is_refused("postgres", &big(1_018), "bytes, and postgres takes 8136");
+    is_refused("mariadb", &big(1_014), "bytes, and mariadb takes 8100");
+}
+
+#[test]
+fn what_is_just_within_a_limit_is_not_refused() {
+    let big = |columns| table("wide", columns, "").replace("u8", "i64").replace("u32", "i64");
+    for (id, columns) in
+        [("sqlite", 1_999), ("firebird", 8_060), ("postgres", 1_016), ("mariadb", 1_011)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (workload, spec) = staged(&big(columns), Scale::Rows(3), folder.path());
+        let Some(refused) = refused(id, workload, &spec) else { continue };
+        assert_eq!(refused, None, "{id}");
+    }
+}
+
+#[test]
+fn a_text_that_is_longer_than_a_key_or_an_index_of_sql_takes_is_unsupported() {
+    for (length, is_too_long) in [(256, true), (255, false)] {
+        for (key, index, place) in [("word", "n", "key"), ("n", "word", "index")] {
+            let folder = tempfile::tempdir().unwrap();
+            let csv = format!("word,n\n{},1\nshort,2\n", "k".repeat(length));
+            std::fs::write(folder.path().join("rows.csv"), csv).unwrap();
+            let table = format!(
+                "[table.t]\nfile = \"rows.csv\"\nkey = [\"{key}\"]\nindex = [[\"{index}\"]]\n\
+                 [table.t.columns]\nword = \"text\"\nn = \"u8\""
+            );
+            let (workload, spec) = staged(&table, Scale::Full, folder.path());
+            for id in ["firebird", "mariadb", "sqlite", "postgres"] {
+                let Some(refused) = refused(id, workload, &spec) else { continue };
+                let limited = matches!(id, "firebird" | "mariadb");
+                assert_eq!(refused.is_some(), is_too_long && limited, "{id}: {refused:?}");
+                let says = format!("a text in the {place} of 't' has 256");
+                assert!(refused.is_none_or(|why| why.contains(&says)), "{id}");
+            }
+        }
+    }
 }
 
 #[test]

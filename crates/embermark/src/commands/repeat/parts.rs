@@ -67,6 +67,19 @@ pub fn of(
             parts.extend(of_piece(source, piece, given)?);
         }
     }
+    let ignored = [
+        ("--window", given.window.is_some(), parts.iter().all(|part| part.plan.window.is_none())),
+        (
+            "--warm-up",
+            given.warm_up.is_some(),
+            parts.iter().all(|part| part.plan.warm_up.is_none()),
+        ),
+    ];
+    if let Some((option, ..)) = ignored.into_iter().find(|(_, given, idle)| *given && *idle) {
+        return Err(Failure::usage(format!(
+            "{option}: no piece of what is named lasts by the clock: leave it out"
+        )));
+    }
     match (parts.is_empty(), device) {
         (false, _) => Ok(parts),
         (true, Some(device)) => Err(Failure::usage(format!(
@@ -117,7 +130,10 @@ fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part
             Scale::Rows(rows) => piece.expected(rows),
             Scale::Full => None,
         };
-        let given = PlanArgs { data, scale: vec![scale], ..given.clone() };
+        // An option wins over the piece's own: where that has none, it would have no effect.
+        let window = given.window.clone().filter(|_| own.window.is_some());
+        let warm_up = given.warm_up.clone().filter(|_| own.warm_up.is_some());
+        let given = PlanArgs { data, window, warm_up, scale: vec![scale], ..given.clone() };
         Ok(Part {
             repeats: Repeats { source: source.id.clone(), piece: piece.name.clone() },
             folder: format!("{}/{name}", source.id),

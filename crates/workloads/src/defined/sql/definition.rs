@@ -23,7 +23,7 @@ pub(in super::super) fn definition(
     }))
 }
 
-pub(super) const fn sql_type(of: ColumnType) -> SqlType {
+pub(in crate::defined) const fn sql_type(of: ColumnType) -> SqlType {
     match of {
         ColumnType::Bool | ColumnType::Int { bits: 8 | 16, .. } => SqlType::Int,
         ColumnType::Int { bits: 32, signed: true } => SqlType::Int,

@@ -1,7 +1,7 @@
 //! Intervals of a median and of a ratio of two, from every median that a draw can have and how
 //! probable it is. B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
 //! Statistics 7(1), 1979, section 3, has that distribution for an odd number of trials. The page
-//! has the same in `page/src/interval.ts`; `tests/golden/intervals.json` holds both.
+//! has the same in `report/page/src/interval.ts`; `report/tests/golden/intervals.json` holds both.
 
 use super::are_enough;
 use super::distribution::Distribution;
@@ -20,6 +20,12 @@ pub fn interval(trials: &[f64]) -> Option<[f64; 2]> {
 /// drawn on their own: they ran apart. `None` where one of the two has no interval.
 pub fn ratio_interval(above: &[f64], below: &[f64]) -> Option<[f64; 2]> {
     medians(above)?.ratio_interval(&medians(below)?)
+}
+
+/// Whether the interval of that ratio includes 1: which of the two is larger is left open. It takes one look
+/// at the two distributions, where the ends of the interval take some thirty.
+pub fn may_be_equal(above: &[f64], below: &[f64]) -> Option<bool> {
+    Some(medians(above)?.may_equal(&medians(below)?))
 }
 
 /// The distribution of the median of as many draws with replacement as there are trials.
@@ -108,6 +114,23 @@ mod tests {
         assert_eq!(interval(&[30.0, 10.0, 20.0]), Some([10.0, 30.0]));
         assert_eq!(ratio_interval(&[30.0, 10.0, 20.0], &[10.0; 3]), Some([1.0, 3.0]));
         assert_eq!((interval(&[1.0, 2.0]), ratio_interval(&[1.0; 3], &[1.0; 2])), (None, None));
+    }
+
+    #[test]
+    fn two_may_be_equal_where_the_interval_of_their_ratio_includes_1() {
+        let mut both = [0; 2];
+        for shift in 0..60 {
+            for n in 3..9 {
+                let other: Vec<f64> = (0..n).map(|i| 10.0 + f64::from(i * i % 7)).collect();
+                let one: Vec<f64> =
+                    other.iter().map(|t| t * (0.7 + f64::from(shift) / 100.0)).collect();
+                let includes = ratio_interval(&one, &other).map(super::super::includes_one);
+                assert_eq!(may_be_equal(&one, &other), includes, "{one:?} {other:?}");
+                both[usize::from(includes.unwrap())] += 1;
+            }
+        }
+        assert!(both.iter().all(|count| *count > 20), "{both:?}");
+        assert_eq!(may_be_equal(&[1.0; 3], &[1.0; 2]), None);
     }
 
     #[test]

@@ -34,6 +34,12 @@ impl Distribution {
         Some([self.low_ratio(below)?, 1.0 / below.low_ratio(self)?])
     }
 
+    /// Whether that interval includes 1.
+    pub(super) fn may_equal(&self, below: &Self) -> bool {
+        let reaches = |one: &Self, other: &Self| one.split(other, 1.0).share >= TAIL - ROUNDING;
+        reaches(self, below) && reaches(below, self)
+    }
+
     /// The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes
     /// from the middle on to the next ratio that occurs, so that it ends on one of them.
     fn low_ratio(&self, below: &Self) -> Option<f64> {

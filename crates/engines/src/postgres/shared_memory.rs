@@ -16,21 +16,49 @@ const HANDLE: usize = 24;
 const DEVICE: usize = 40;
 const INODE: usize = 48;
 
+/// `dsm_control_header` and `dsm_control_item` of `src/backend/storage/ipc/dsm.c`: a magic number, how many
+/// items there are, and after 12 bytes the items, each with the handle of a segment first.
+const CONTROL_MAGIC: u32 = 0x9a50_3d32;
+const ITEMS: usize = 16;
+const ITEM: usize = 32;
+
 /// Removes the segments of System V of servers whose data directories lie below `site`, and the POSIX
-/// shared memory that they name. Segments that a process is attached to stay.
-pub(crate) fn remove_left(site: &Path) {
+/// shared memory that they name. Segments that a process is attached to stay: whether there are any.
+pub(super) fn remove_left(site: &Path) -> bool {
     let directories = directories(site, DEEPEST);
-    for id in unattached() {
-        if let Some(header) = header(id)
-            && directories.contains(&place(&header))
-        {
+    let mut in_use = false;
+    for (id, is_attached) in segments() {
+        let Some(header) = header(id).filter(|header| directories.contains(&place(header))) else {
+            continue;
+        };
+        in_use |= is_attached;
+        if !is_attached {
             // SAFETY: this command reads nothing through its last argument.
             unsafe { libc::shmctl(id, libc::IPC_RMID, ptr::null_mut()) };
-            let handle = u32::from_ne_bytes(word(&header, HANDLE));
-            // Gone already where the server has ended in good order.
-            let _ = fs::remove_file(PathBuf::from(format!("/dev/shm/PostgreSQL.{handle}")));
+            remove_dynamic(u32::from_ne_bytes(word(&header, HANDLE)));
         }
     }
+    in_use
+}
+
+/// Removes the POSIX shared memory of a server: what its control segment lists, and that itself. It is gone
+/// already where the server has ended in good order.
+fn remove_dynamic(control: u32) {
+    let path = |handle: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{handle}"));
+    let listed = fs::read(path(control)).unwrap_or_default();
+    for handle in handles(&listed).chain([control]) {
+        let _ = fs::remove_file(path(handle));
+    }
+}
+
+/// The handles that a control segment lists.
+fn handles(control: &[u8]) -> impl Iterator<Item = u32> {
+    let number = |at: usize| {
+        let bytes = control.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_ne_bytes(bytes))
+    };
+    let items = number(4).filter(|_| number(0) == Some(CONTROL_MAGIC)).unwrap_or_default();
+    (0..items as usize).map_while(move |item| number(ITEMS + item * ITEM))
 }
 
 /// Device and inode of every directory below one, itself among them.
@@ -47,15 +75,15 @@ fn directories(at: &Path, deepest: u32) -> Vec<(u64, u64)> {
     found
 }
 
-/// Segments of the size of a header to which nobody is attached: proc_sysvipc(5).
-fn unattached() -> Vec<i32> {
+/// Segments of the size of a header, and whether somebody is attached: proc_sysvipc(5).
+fn segments() -> Vec<(i32, bool)> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let row = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         // 1 shmid, 3 size, 6 nattch.
         let [id, size, attached] = [1, 3, 6].map(|place| fields.get(place).copied());
-        let is_left = size == Some(&HEADER.to_string()) && attached == Some("0");
-        id.filter(|_| is_left)?.parse().ok()
+        let is_header = size == Some(&HEADER.to_string());
+        Some((id.filter(|_| is_header)?.parse().ok()?, attached != Some("0")))
     };
     table.lines().filter_map(row).collect()
 }
@@ -110,10 +138,33 @@ mod tests {
         fs::create_dir_all(&data).unwrap();
         let (left, foreign) = (left(&data), left(other.path()));
         assert!(left >= 0 && foreign >= 0);
-        remove_left(ours.path());
-        let all = unattached();
-        assert!(!all.contains(&left) && all.contains(&foreign));
-        remove_left(other.path());
-        assert!(!unattached().contains(&foreign));
+        assert!(!remove_left(ours.path()));
+        let all = segments();
+        assert!(!all.contains(&(left, false)) && all.contains(&(foreign, false)));
+        // SAFETY: a segment of this process, which lets it go.
+        unsafe {
+            let at = libc::shmat(foreign, ptr::null(), 0);
+            assert!(remove_left(other.path()), "it is in use");
+            libc::shmdt(at);
+        }
+        assert!(segments().contains(&(foreign, false)));
+        assert!(!remove_left(other.path()));
+        assert!(!segments().contains(&(foreign, false)));
+    }
+
+    #[test]
+    fn a_control_segment_lists_its_handles_and_a_file_of_anything_else_none() {
+        let mut control = vec![0; ITEMS + 3 * ITEM];
+        let mut put = |at: usize, number: u32| {
+            control[at..at + 4].copy_from_slice(&number.to_ne_bytes());
+        };
+        put(0, CONTROL_MAGIC);
+        put(4, 2);
+        put(ITEMS, 7);
+        put(ITEMS + ITEM, 8);
+        assert_eq!(handles(&control).collect::<Vec<_>>(), [7, 8]);
+        assert_eq!(handles(&control[..ITEMS + 8]).collect::<Vec<_>>(), [7], "cut off");
+        control[0] ^= 1;
+        assert_eq!(handles(&control).count() + handles(&[]).count(), 0);
     }
 }

@@ -1,0 +1,70 @@
+//! A process that outlives a run that is killed, and removes what its servers leave outside of its folder.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use embermark_engines::registry;
+
+use crate::protocol::Request;
+use crate::trial::WorkerCommand;
+
+/// How long a server may take to end whose owner was killed.
+const SERVERS_END_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long nothing of one may be seen: it may be starting.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Removes what killed servers have left whose data lies below `site`; whether some of it is in use.
+pub(crate) fn remove_abandoned(site: &Path) -> bool {
+    let in_use = registry::all().iter().filter(|engine| engine.remove_abandoned(site));
+    in_use.count() > 0
+}
+
+/// The same of servers that end now.
+pub(crate) fn remove_all(site: &Path) {
+    let began = Instant::now();
+    let mut quiet_since = began;
+    while quiet_since.elapsed() < QUIET && began.elapsed() < SERVERS_END_WITHIN {
+        if remove_abandoned(site) {
+            quiet_since = Instant::now();
+        }
+        sleep(QUIET / 10);
+    }
+}
+
+/// A worker whose request is told and whose input stays open: it begins when this process has ended,
+/// however that happens.
+pub(crate) struct Keeper {
+    process: Child,
+    _input: Option<ChildStdin>,
+}
+
+impl Keeper {
+    /// Starts one for the databases below a folder.
+    pub fn start(worker: &WorkerCommand, databases: &Path) -> io::Result<Self> {
+        let mut process = Command::new(&worker.program)
+            .args(&worker.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Ctrl-C in a terminal reaches the parent alone.
+            .process_group(0)
+            .spawn()?;
+        let mut input = process.stdin.take();
+        let request = serde_json::to_vec(&Request::Abandoned { site: databases.to_owned() })?;
+        let told = input.as_mut().map_or(Ok(()), |input| input.write_all(&request));
+        let this = Self { process, _input: input };
+        told.map(|()| this)
+    }
+}
+
+impl Drop for Keeper {
+    /// Who ends in good order has left nothing.
+    fn drop(&mut self) {
+        let _ = self.process.kill().and_then(|()| self.process.wait());
+    }
+}
