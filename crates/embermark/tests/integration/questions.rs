@@ -223,10 +223,12 @@ fn a_question_that_fails_when_it_is_run_fails_alone() {
     let questions = r#"
         [phase.put]
         do = "insert"
+        table = "stations"
         [phase.cast]
         sql = "SELECT SUM(CAST(place AS INTEGER)) FROM stations"
         [phase.get]
         do = "get"
+        table = "stations"
         ops = 20
         [phase.count]
         sql = "SELECT COUNT(*) FROM stations"
@@ -265,7 +267,10 @@ fn what_asks_for_the_session_and_not_for_rows_is_no_question() {
     let phase = |(n, text): (usize, &&str)| format!("[phase.q{n}]\nsql = \"{text}\"\n");
     let phases: String = texts.iter().enumerate().map(phase).collect();
     let place = Place::new();
-    place.write("questions.toml", file(&format!("[phase.put]\ndo = \"insert\"\n{phases}")));
+    place.write(
+        "questions.toml",
+        file(&format!("[phase.put]\ndo = \"insert\"\ntable = \"stations\"\n{phases}")),
+    );
     run(&place, &["-e", &engines.join(",")]).with(0);
     let result = place.result("out");
     for engine in engines {
