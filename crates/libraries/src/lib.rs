@@ -196,8 +196,9 @@ macro_rules! functions {
             /// The library must be the one whose functions these are, of a version whose header
             /// declares them so, and never be unloaded.
             $vis unsafe fn load(library: &$crate::libloading::Library) -> std::result::Result<Self, String> {
+                let prefix = $prefix;
                 // SAFETY: as the caller promises.
-                unsafe { Self::load_as(library, $prefix) }
+                unsafe { Self::load_as(library, prefix) }
             }
         }
     };

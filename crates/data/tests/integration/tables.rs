@@ -371,6 +371,20 @@ fn short_texts_and_bytes_are_sorted_with_the_columns_behind_them() {
 }
 
 #[test]
+fn files_are_found_from_the_folder_of_the_workload_file() {
+    let folder = file("r.csv", "id,x\n1,2\n");
+    let base = folder.path().join("below");
+    std::fs::create_dir(&base).unwrap();
+    std::fs::write(base.join("it's.csv"), "x,id\n4,3\n").unwrap();
+    for (name, rows) in [("../r.csv", 1), ("it's.csv", 1), (".", 1), ("..", 2), ("../*.csv", 1)] {
+        let of = table(name, &[("id", U64), ("x", U64)], &[0]);
+        let to = folder.path().join("staged");
+        let staged = embermark_data::table::stage(&[of], 0, &base, None, 0, 0.0, &to).unwrap();
+        assert_eq!(staged.rows, rows, "{name}");
+    }
+}
+
+#[test]
 fn nothing_that_a_file_holds_makes_its_readers_panic() {
     let alphabet = [
         "a",

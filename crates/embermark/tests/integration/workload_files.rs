@@ -38,7 +38,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     place.embermark(&init).with(0).saying(&[
         "900 rows",
         "key station, time",
-        "a row every 200.0 s",
+        "a row every 199.3 s",
     ]);
     let text = std::fs::read_to_string(place.path("weather.toml")).unwrap();
     for line in ["key = [\"station\", \"time\"]", "from = \"Temp (C)\"", "text?"] {

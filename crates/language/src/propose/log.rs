@@ -243,11 +243,12 @@ fn change(tokens: &[Token], shapes: &[Shape<'_>], several: bool) -> Option<Strin
     }
     let end = (0..tokens.len()).find(|at| word(*at).as_deref() == Some("where"))?;
     let mut set = Vec::new();
-    for at in table + 2..end {
+    let assigned = tokens.windows(3).take(end.saturating_sub(2)).skip(table);
+    for three in assigned {
         // A name before '=' that begins the list or follows a comma.
-        let begins = word(at - 1).is_some_and(|before| before == "set" || before == ",");
-        if begins && word(at + 1).as_deref() == Some("=") {
-            let name = tokens[at].name()?;
+        let begins = three[0].text == "," || three[0].text.eq_ignore_ascii_case("set");
+        if begins && three[2].text == "=" {
+            let name = three[1].name()?;
             let columns = shape.table.columns.iter();
             let place = columns.zip(0..).find(|(column, _)| column.name.eq_ignore_ascii_case(name));
             set.push(shape.column(place?.1));

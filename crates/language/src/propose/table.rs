@@ -18,17 +18,14 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
     let names = |key: &[usize]| list(key.iter().map(|place| shape.column(*place)));
     let _ = writeln!(text, "\n[table.{}]", shape.name);
     let mut lines = source(table);
-    match &table.nearly {
-        Some(nearly) => {
-            let (first, second) = &nearly.first;
-            let why = format!(
-                "# Unique but for {} rows, first {first} and {second}: the last of each is kept.",
-                nearly.rows
-            );
-            lines.push((why, String::new()));
-            lines.push(("keep = \"last\"".to_owned(), String::new()));
-        }
-        None => {}
+    if let Some(nearly) = &table.nearly {
+        let (first, second) = &nearly.first;
+        let why = format!(
+            "# Unique but for {} rows, first {first} and {second}: the last of each is kept.",
+            nearly.rows
+        );
+        lines.push((why, String::new()));
+        lines.push(("keep = \"last\"".to_owned(), String::new()));
     }
     match &shape.key {
         Some(key) => {

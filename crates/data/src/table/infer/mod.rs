@@ -284,9 +284,8 @@ fn look_over(from: &RowsFile, base: &Path, scratch: &Path) -> Result<(Source, Su
     let mut guesses = vec![Guess::default(); source.fields().len()];
     let (mut rows, is_text) = (0, source.dialect.is_some());
     source.read(&selection.sql, |cells| {
-        let is_row = !selection.is_header(cells)
-            && !(source.has_broken && cells.iter().all(|cell| *cell == Cell::Null));
-        if is_row {
+        let is_broken = source.has_broken && cells.iter().all(|cell| *cell == Cell::Null);
+        if !is_broken && !selection.is_header(cells) {
             rows += 1;
             for (guess, cell) in guesses.iter_mut().zip(cells) {
                 guess.take(if is_text { without_nuls(*cell) } else { *cell });

@@ -47,7 +47,7 @@ impl Files {
     pub(super) fn find(names: &[String], base: &Path) -> Result<Self, DataError> {
         let mut paths = Vec::new();
         for name in names {
-            let path = base.join(name);
+            let path = whole(&base.join(name));
             if path.is_dir() {
                 let before = paths.len();
                 below(&path, &mut paths).map_err(|cause| unreadable(&path, cause))?;
@@ -79,6 +79,16 @@ impl Files {
         }
         let none = || DataError::NoTableFile(base.to_owned());
         Ok(Self { kind: kind.ok_or_else(none)?, paths })
+    }
+}
+
+/// A path without `..`, which DuckDB takes for another than the file that it names.
+fn whole(path: &Path) -> PathBuf {
+    let is_up = |part: std::path::Component<'_>| part == std::path::Component::ParentDir;
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match absolute.components().any(is_up) {
+        true => absolute.canonicalize().unwrap_or(absolute),
+        false => absolute,
     }
 }
 

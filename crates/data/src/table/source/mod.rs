@@ -390,10 +390,10 @@ impl Source {
         let files = self.files.as_ref();
         let lines = match (files.map(|files| files.kind), &self.dialect) {
             (Some(Kind::Csv), Some(dialect)) => {
-                locate::line(&files.map(|f| &*f.paths).unwrap_or_default(), dialect, row, rejected)
+                locate::line(files.map(|f| &*f.paths).unwrap_or_default(), dialect, row, rejected)
             }
             (Some(Kind::Json), _) if self.has_broken => {
-                locate::filled(&files.map(|f| &*f.paths).unwrap_or_default(), row)
+                locate::filled(files.map(|f| &*f.paths).unwrap_or_default(), row)
             }
             _ => None,
         };
