@@ -30,7 +30,7 @@ pub enum DataError {
     #[error("{path}: is empty: fetch the file again", path = .0.display())]
     Empty(PathBuf),
     /// A gzip file that ends too early.
-    #[error("{path}: the compressed data ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    #[error("{path}: the compressed data (gzip or zstd) ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
     TruncatedGzip {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum DataError {
         bytes: u64,
     },
     /// A gzip file whose contents are damaged.
-    #[error("{path}: the compressed data is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    #[error("{path}: the compressed data (gzip or zstd) is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
     DamagedGzip {
         /// The file.
         path: PathBuf,

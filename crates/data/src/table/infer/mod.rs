@@ -222,6 +222,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
             _ => "CSV".to_owned(),
         },
         (Some(Kind::Json), _) => "JSON".to_owned(),
+        (Some(Kind::Sqlite), _) => "SQLite".to_owned(),
         (Some(kind), _) => format!("{kind:?}"),
         (None, _) => "a query".to_owned(),
     };
