@@ -55,7 +55,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
         return Err(taken(out));
     }
-    args.out.as_deref().map_or(Ok(()), can_be_named)?;
+    args.data.iter().map(PathBuf::as_path).chain(args.out.as_deref()).try_for_each(can_be_named)?;
     let folder = folder(args.out.as_deref())?;
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
