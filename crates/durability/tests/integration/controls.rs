@@ -42,7 +42,7 @@ pub fn tests() -> Vec<Trial> {
         }),
         // It has the last one in its own memory.
         trial("controls::kills_find_what_is_in_its_own_memory", || {
-            is_broken("before", Durability::Process, Kill);
+            kills_break("before", Durability::Process);
         }),
         on_devices("controls::a_device_that_does_no_flush_is_seen", || {
             a_device_that_does_no_flush_is_seen();
