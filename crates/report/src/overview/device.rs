@@ -10,6 +10,7 @@ use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::summary::{Comparison, Entry};
 use crate::{Options, format, table, text};
+use textwrap::core::display_width;
 
 /// Criteria of the work, with their headings; before them stand commits of single rows, by tier.
 const WORK: [(&str, &str); 4] =
@@ -301,7 +302,12 @@ pub(crate) fn annotated(file: &ResultFile, comparison: &Comparison<'_>) -> Optio
 pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if !device.take.is_empty() {
-        let lines = table::notes_text(&device.take, options);
+        let widest = device.take.iter().map(|note| display_width(&note.about)).max().unwrap_or(0);
+        let line = |Note { about, says }: &Note| {
+            let head = format!("  {}  ", table::pad_right(about, widest));
+            table::wrapped(&format!("{head}{says}"), options.width, "", &" ".repeat(widest + 4))
+        };
+        let lines: Vec<String> = device.take.iter().flat_map(line).collect();
         out.push(format!("{}\n{}", table::heading("What to take", options), lines.join("\n")));
     }
     out.extend(table::stacked(&device.grid, options));
