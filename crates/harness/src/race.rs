@@ -169,10 +169,22 @@ impl Run<'_> {
             return Ok(true);
         }
         self.progress.passed(&crate::journal::assemble(&self.journal));
+        self.race_on(cells, ends)
+    }
+
+    /// Runs cells again that are not certain, until the time is over or all are; whether it was not interrupted.
+    /// Where some had no trial yet, nothing is measured again.
+    pub(crate) fn race_on(
+        &mut self,
+        cells: &[PlannedCell],
+        ends: Instant,
+    ) -> Result<bool, HarnessError> {
+        if self.lanes(cells).iter().any(|lane| lane.trials == 0) {
+            return Ok(true);
+        }
         loop {
             let lanes = self.lanes(cells);
             let Some(cell) = next(&lanes) else {
-                self.progress.note("every order is certain: nothing is left to be measured again");
                 return Ok(true);
             };
             if Instant::now() + Duration::from_secs_f64(lanes[cell].cost) > ends {

@@ -159,9 +159,16 @@ impl Run<'_> {
         for (id, scales) in cells::stages(&self.journal.head.cells) {
             let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
-            let (parent, plan, dir) = (std::process::id(), self.plan.clone(), self.dirs.rows());
-            let staging = Staging { parent, plan, workload: id, scales, dir };
-            self.stages.add_apart(staging, &self.options.worker, &self.options.interrupt)?;
+            let (dir, interrupt) = (self.dirs.rows(), &self.options.interrupt);
+            if self.plan.workload_files.contains_key(&id) {
+                // What reads somebody's files takes its memory, and its crash, along.
+                let (parent, plan) = (std::process::id(), self.plan.clone());
+                let staging = Staging { parent, plan, workload: id, scales, dir };
+                self.stages.add_apart(staging, &self.options.worker, interrupt)?;
+            } else {
+                let (workload, plan) = (self.options.catalog.workload(&id)?, self.plan);
+                self.stages.add(workload, &scales, &plan.data, plan.seed, &dir, interrupt)?;
+            }
             self.stop_if_interrupted()?;
         }
         referees::ask(self)?;
@@ -238,7 +245,11 @@ impl Run<'_> {
         }
         let trials = self.journal.trials.len() as u32;
         let explains = self.explains(cells)?;
-        Ok(self.count(&counts, trials)? && self.explain(&explains, trials)?)
+        if !(self.count(&counts, trials)? && self.explain(&explains, trials)?) {
+            return Ok(false);
+        }
+        // What those that count have left of their time.
+        self.race_on(cells, ends)
     }
 
     /// Writes the result of a run that came to its end, or was interrupted.
