@@ -78,7 +78,10 @@ pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     }
     let header = columns.iter().map(|column| column.heading.clone()).collect();
     let grid = Grid { title: String::new(), header, rows };
-    Some(Device { take: take(&table, &tiers, main), legend: legend(&grid, &tiers, main), grid })
+    // Who broke a promise is shown, and not to be taken.
+    let mut kept = table.clone();
+    kept.engines.retain(|entry| !is_broken(comparison, entry));
+    Some(Device { take: take(&kept, &tiers, main), legend: legend(&grid, &tiers, main), grid })
 }
 
 fn needs(tier: Durability) -> Needs {
@@ -166,6 +169,13 @@ impl Column<'_> {
             _ => Text::toned(format::NOT_MEASURED, Tone::Dim),
         }
     }
+}
+
+/// Whether an engine broke what a tier promises.
+fn is_broken(comparison: &Comparison<'_>, entry: &EngineAdvice) -> bool {
+    comparison.groups.iter().filter(|group| group.durability == entry.tier).any(|group| {
+        group.engines.iter().any(|engine| engine.broken && engine.name() == entry.engine)
+    })
 }
 
 /// The name of an engine with its marks.
