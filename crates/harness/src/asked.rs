@@ -32,7 +32,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Why its answer is none, after so long.
+    /// Why there is no answer that can be used, after waiting for `patience`.
     pub fn why_none(&self, patience: Duration) -> String {
         if self.answer.len() as u64 == LONGEST {
             return format!("said more than {} MiB", LONGEST >> 20);

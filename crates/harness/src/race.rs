@@ -8,7 +8,7 @@
 //! one cell what it is, but for cells that stop early because they happen to agree; the rule stops none before it
 //! has [`FEWEST`] where it is first or second. `docs/method.md` says what was tried.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use embermark_model::CellId;
@@ -79,11 +79,10 @@ fn known(times: &[f64]) -> Option<(f64, f64)> {
 /// The lane that gains most from a trial more, by the time that it takes; `None` where every order is certain.
 fn next(lanes: &[Lane]) -> Option<usize> {
     let mut wants = vec![0.0; lanes.len()];
-    let groups: std::collections::BTreeSet<usize> = lanes.iter().map(|lane| lane.group).collect();
+    let groups: BTreeSet<usize> = lanes.iter().map(|lane| lane.group).collect();
     for group in groups {
         let own = || (0..lanes.len()).filter(|at| lanes[*at].group == group && !lanes[*at].out);
-        let phases: std::collections::BTreeSet<&String> =
-            own().flat_map(|at| lanes[at].figures.keys()).collect();
+        let phases: BTreeSet<&String> = own().flat_map(|at| lanes[at].figures.keys()).collect();
         for phase in phases {
             let of = |at: usize| Some((at, known(lanes[at].figures.get(phase)?)?));
             let mut order: Vec<(usize, (f64, f64))> = own().filter_map(of).collect();
@@ -108,14 +107,19 @@ fn next(lanes: &[Lane]) -> Option<usize> {
 /// The cells in the order of the first pass: those that compete beside each other, in an order drawn.
 fn first_pass(cells: &[PlannedCell], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let places: Vec<usize> = (0..cells.len()).collect();
-    let mut order = Vec::with_capacity(cells.len());
-    for group in places.chunk_by(|a, b| competes(&cells[*a].id, &cells[*b].id)) {
-        let mut group = group.to_vec();
-        group.shuffle(&mut random);
-        order.extend(group);
+    let mut order: Vec<usize> = (0..cells.len()).collect();
+    let mut rest = &mut order[..];
+    for group in competing(cells) {
+        let (places, after) = rest.split_at_mut(group.len());
+        places.shuffle(&mut random);
+        rest = after;
     }
     order
+}
+
+/// The cells by what competes: those beside each other that differ in their engine alone.
+fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[PlannedCell]> {
+    cells.chunk_by(|a, b| competes(&a.id, &b.id))
 }
 
 /// Whether two cells differ in their engine alone.
@@ -208,13 +212,9 @@ impl Run<'_> {
 
     fn lanes(&self, cells: &[PlannedCell]) -> Vec<Lane> {
         let mut lanes: Vec<Lane> = Vec::with_capacity(cells.len());
-        for (at, cell) in cells.iter().enumerate() {
-            let group = match at.checked_sub(1) {
-                Some(before) if competes(&cells[before].id, &cell.id) => lanes[before].group,
-                Some(before) => lanes[before].group + 1,
-                None => 0,
-            };
-            lanes.push(Lane { group, out: cell.reference, ..Lane::default() });
+        for (group, own) in competing(cells).enumerate() {
+            let lane = |cell: &PlannedCell| Lane { group, out: cell.reference, ..Lane::default() };
+            lanes.extend(own.iter().map(lane));
         }
         for ended in &self.journal.trials {
             let Some(at) = cells.iter().position(|cell| cell.id == ended.cell) else { continue };

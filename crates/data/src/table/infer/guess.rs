@@ -214,7 +214,7 @@ impl Guess {
         }
     }
 
-    /// Widens the range by a number that is no sentinel; says whether it is none.
+    /// Widens the range by a number unless it is a sentinel; returns whether it did.
     #[inline]
     fn take_number(&mut self, value: f64) -> bool {
         let is_like = value.abs() >= 99.0;

@@ -45,7 +45,7 @@ pub struct Inferred {
     /// Places of columns that are a key: over all rows no two have the same values in them. The best
     /// first; none where there is none of up to three columns.
     pub keys: Vec<Vec<usize>>,
-    /// Where there is none: columns that are unique together but for a few rows.
+    /// If there is no key: columns whose values are unique together, except in a few rows.
     pub nearly: Option<Nearly>,
     /// The place of the column of time, if there is one.
     pub time: Option<usize>,

@@ -24,7 +24,7 @@ pub(super) struct Maker<'a> {
 pub(super) struct ColumnMaker<'a> {
     source: Source<'a>,
     absent: f64,
-    /// The value that stands in a share of the rows, with what says in which.
+    /// A value that a share of the rows have, and the draw that picks those rows.
     often: Option<(Value<'a>, Deal, Draw)>,
     /// The seeds of its values, and of which are absent.
     seeds: [u64; 2],

@@ -316,7 +316,7 @@ impl Source {
     /// The field of a name.
     ///
     /// # Errors
-    /// Where there is none: with the nearest.
+    /// If there is no such field; the error names the nearest one.
     pub(super) fn field(&self, name: &str) -> Result<usize, DataError> {
         let place = self.fields.iter().position(|field| field.name == name);
         place.ok_or_else(|| {

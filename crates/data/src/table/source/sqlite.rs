@@ -90,7 +90,7 @@ pub(super) fn read(
 /// The tables of a database with their keys and indexes.
 ///
 /// # Errors
-/// Where it is none, or cannot be read.
+/// If the file is not a database, or cannot be read.
 pub fn sqlite_tables(path: &Path) -> Result<Vec<SqliteTable>, DataError> {
     let connection = open(path)?;
     let tables = tables(&connection).map_err(|cause| failed(path, &cause))?;
