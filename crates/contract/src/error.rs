@@ -24,6 +24,8 @@ enum Cause {
     Impossible { why: String },
     #[error("{engine} could not {doing} {path}: {source}", path = .path.display())]
     File { engine: &'static str, doing: &'static str, path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Query(EngineError),
 }
 
 impl EngineError {
@@ -85,13 +87,32 @@ impl EngineError {
         Self(Box::new(Cause::File { engine, doing, path: path.into(), source }))
     }
 
+    /// The same error, marked as that of a query whose text the user wrote. It says nothing against the engine's
+    /// other work.
+    #[cold]
+    pub fn of_query(self) -> Self {
+        Self(Box::new(Cause::Query(self)))
+    }
+
+    /// Whether a query whose text the user wrote had this error.
+    pub fn is_of_query(&self) -> bool {
+        matches!(*self.0, Cause::Query(_))
+    }
+
     /// Whether the engine is not here, rather than broken.
     pub fn is_unavailable(&self) -> bool {
-        matches!(*self.0, Cause::Unavailable { .. })
+        matches!(self.cause(), Cause::Unavailable { .. })
     }
 
     /// Whether the engine cannot do what was asked, rather than failing at it.
     pub fn is_unsupported(&self) -> bool {
-        matches!(*self.0, Cause::Unsupported { .. } | Cause::Impossible { .. })
+        matches!(self.cause(), Cause::Unsupported { .. } | Cause::Impossible { .. })
+    }
+
+    fn cause(&self) -> &Cause {
+        match &*self.0 {
+            Cause::Query(error) => error.cause(),
+            cause => cause,
+        }
     }
 }

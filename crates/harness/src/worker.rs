@@ -287,7 +287,7 @@ impl Trial<'_> {
                     (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
                 }
-                Err(error) if self.bench.fails_alone(index) => {
+                Err(error) if error.is_of_query() => {
                     (phase.status, phase.reason) = (status_of(&error), Some(error.to_string()));
                     break;
                 }

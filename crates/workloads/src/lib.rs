@@ -339,12 +339,6 @@ pub trait Bench {
         Repeat::Never
     }
 
-    /// Whether an error of a phase says nothing against the others: it only reads, by a text of somebody's
-    /// own, which the engine may refuse only when it comes to a row.
-    fn fails_alone(&self, _phase: usize) -> bool {
-        false
-    }
-
     /// Operations a second that a phase itself starts on a schedule, where it does.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
         None

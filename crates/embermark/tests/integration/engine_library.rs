@@ -4,14 +4,16 @@
 mod compiled;
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::common::family::nothing_is_left_behind;
 use crate::common::{Ended, Place};
 use crate::hostile::is_harmless;
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
-use embermark_skips::sampled;
+use embermark_skips::{sampled, skipped};
 
 const RUN: [&str; 12] = [
     "run",
@@ -55,6 +57,32 @@ fn what_a_library_prints_forks_and_calls_itself_while_it_is_described_is_contain
         // What it forked, which holds its output open, goes with it.
         nothing_is_left_behind(&place);
     }
+}
+
+#[test]
+fn a_library_that_is_described_reaches_nobody_over_the_network() {
+    // Whether the kernel gives a namespace, an ordinary user's way too.
+    let probe = Command::new("unshare").args(["--net", "--map-root-user", "true"]).output();
+    if !probe.as_ref().is_ok_and(|ended| ended.status.success()) {
+        return skipped("network namespace", format!("unshare --net: {probe:?}"));
+    }
+    let Some(library) = hostile("CALLS_HOME") else { return };
+    let home = TcpListener::bind("127.0.0.1:0").unwrap();
+    home.set_nonblocking(true).unwrap();
+    let (place, port) = (Place::new(), home.local_addr().unwrap().port().to_string());
+    let calls = || home.accept().is_ok();
+    // It does call, where it is loaded into a program that is not contained.
+    let loaded = "import ctypes, sys; ctypes.CDLL(sys.argv[1])";
+    let called = Command::new("python3")
+        .args(["-c", loaded])
+        .arg(&library)
+        .env("HOSTILE_PORT", &port)
+        .output();
+    assert!(called.is_err() || calls(), "{called:?}");
+    let mut command = place.command(&["engines", "--engine-library", text(&library)]);
+    let ended = Ended::from(command.env("HOSTILE_PORT", &port).output().unwrap()).with(0);
+    line_of(&ended.stdout, "hostile");
+    assert!(!calls(), "{}", ended.stdout);
 }
 
 /// The row of an engine in a table.

@@ -230,6 +230,9 @@ fn a_question_that_fails_when_it_is_run_fails_alone() {
         do = "get"
         table = "stations"
         ops = 20
+        [phase.beside]
+        mix = { get = "50%", cast = "50%" }
+        ops = 20
         [phase.count]
         sql = "SELECT COUNT(*) FROM stations"
     "#;
@@ -237,9 +240,11 @@ fn a_question_that_fails_when_it_is_run_fails_alone() {
     run(&place, &["-e", &engines.join(",")]).with(1);
     let result = place.result("out");
     for engine in engines {
-        let (status, why) = ended(&result, engine, "cast");
-        assert_eq!(status, Status::Failed, "{engine}: {why}");
-        assert!(why.contains("SUM(CAST(place AS INTEGER))"), "{engine}: {why}");
+        for phase in ["cast", "beside"] {
+            let (status, why) = ended(&result, engine, phase);
+            assert_eq!(status, Status::Failed, "{engine} {phase}: {why}");
+            assert!(why.contains("SUM(CAST(place AS INTEGER))"), "{engine} {phase}: {why}");
+        }
         for phase in ["put", "get", "count"] {
             assert_eq!(ended(&result, engine, phase).0, Status::Ok, "{engine} {phase}");
             assert!(phases(&result, engine, phase).iter().all(|part| !part.runs.is_empty()));

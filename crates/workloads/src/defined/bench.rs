@@ -211,7 +211,10 @@ impl Bench for FileBench {
             // What a referee fails at keeps it from no other question.
             return Err(EngineError::impossible(error));
         }
-        done?;
+        match work {
+            Work::Sql(_) => done.map_err(EngineError::of_query)?,
+            _ => done?,
+        }
         if meter.measured().ops == 0 && one_by_one(work).is_some() {
             // No row meets its conditions, and to find that out was a call.
             meter.count(1);
@@ -242,10 +245,6 @@ impl Bench for FileBench {
 
     fn execution(&self, phase: usize) -> Option<Execution> {
         self.database.answered_by(phase)
-    }
-
-    fn fails_alone(&self, phase: usize) -> bool {
-        matches!(self.cell().work(phase), Work::Sql(_))
     }
 
     fn once(&self, phase: usize) -> bool {

@@ -187,7 +187,11 @@ impl Duty {
             Work::ReadModifyWrite { .. } => Scope::Batch,
             _ => Scope::PerOperation,
         };
-        database.within(phase, scope, &mut |session| session.perform(phase, i, found))?;
+        let done = database.within(phase, scope, &mut |session| session.perform(phase, i, found));
+        match work {
+            Work::Sql(_) => done.map_err(EngineError::of_query)?,
+            _ => done?,
+        }
         if let Some(inserted) = inserted {
             inserted.acknowledged();
         }

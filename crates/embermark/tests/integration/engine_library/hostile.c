@@ -33,6 +33,21 @@ __attribute__((constructor)) static void loaded(void) {
 }
 #endif
 
+#ifdef CALLS_HOME
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* Calls whoever listens on the port of the environment, when it is loaded. */
+__attribute__((constructor)) static void loaded(void) {
+    const char *port = getenv("HOSTILE_PORT");
+    struct sockaddr_in home = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(port ? atoi(port) : 0))};
+    home.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int line = socket(AF_INET, SOCK_STREAM, 0);
+    (void)!connect(line, (struct sockaddr *)&home, sizeof home);
+}
+#endif
+
 int32_t crashes(client *client, uint32_t table, bytes key, bytes *value) {
     (void)client, (void)table, (void)key, (void)value;
     crash();
