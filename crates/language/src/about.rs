@@ -2,7 +2,9 @@
 
 use embermark_model::table::{RowsFrom, Table};
 
-use crate::definition::{Change, Commit, Keys, KeysOf, Pace, Removed, Set, Snapshot, Span, Work};
+use crate::definition::{
+    Change, Commit, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot, Span, Work,
+};
 
 /// What a file is about.
 pub fn of_file(tables: &[Table]) -> String {
@@ -115,6 +117,16 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             }
             Pace::Share(_) => format!("{} phases mixed by shares", mix.parts.len()),
         },
+        Work::Sequence(Sequence { insert: None, questions }) => {
+            format!("asks {} questions one after the other", questions.len())
+        }
+        Work::Sequence(Sequence { questions, .. }) => {
+            let (number, end) = match questions.len() {
+                1 => ("a".to_owned(), ""),
+                number => (number.to_string(), "s"),
+            };
+            format!("inserts every row into a fresh table, then asks {number} question{end}")
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub struct Phase {
     pub about: String,
     /// What it does.
     pub work: Work,
-    /// Whether it runs on its own, and not only as a part of mixes: `only = "mix"`.
+    /// Whether it runs on its own, and not only as a part of others: `only = "mix"`, `only = "sequence"`.
     pub alone: bool,
     /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
     pub per_row: bool,
@@ -178,6 +178,8 @@ pub enum Work {
     Sql(Sql),
     /// `mix`: several phases at the same time.
     Mix(Mix),
+    /// `sequence`: several phases one after the other, timed as one.
+    Sequence(Sequence),
 }
 
 impl Work {
@@ -197,8 +199,25 @@ impl Work {
             | Self::Delete { table, .. } => Some(*table),
             Self::Range(range) => Some(range.table),
             Self::Group(group) => Some(group.table),
-            Self::Sql(_) | Self::Mix(_) => None,
+            Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) => None,
         }
+    }
+}
+
+/// Several phases one after the other, timed as one. Places count in [`Definition::phases`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// The `insert` that it begins with, into a fresh table: its rows are the operations. `None`: one operation
+    /// is every question once.
+    pub insert: Option<usize>,
+    /// The questions that follow, in order.
+    pub questions: Vec<usize>,
+}
+
+impl Sequence {
+    /// All of its phases in order.
+    pub fn steps(&self) -> impl Iterator<Item = usize> + '_ {
+        self.insert.iter().chain(&self.questions).copied()
     }
 }
 

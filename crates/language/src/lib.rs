@@ -22,6 +22,7 @@ mod propose;
 mod reading;
 mod reserved;
 mod rows;
+mod sequence;
 mod sql;
 mod table;
 mod time;
@@ -30,8 +31,8 @@ mod variant;
 pub use built_in::{BUILT_IN, PUBLISHED};
 pub use definition::{
     Aggregate, Bound, Change, Commit, Compute, Condition, Definition, Group, Grouped, Having, Keys,
-    KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set,
-    Snapshot, Span, Sql, UNTIL_STEADY, Variant, Work,
+    KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence,
+    Set, Snapshot, Span, Sql, UNTIL_STEADY, Variant, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

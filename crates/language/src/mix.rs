@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::definition::{Change, Commit, LASTS, Mix, OPS, Pace, Part, Removed, UNTIL_STEADY, Work};
 use crate::node::{Entry, Fields, Node, all};
+use crate::phase::Verb;
 use crate::time;
 
 /// Most clients of a mix.
@@ -12,14 +13,21 @@ const MOST_CLIENTS: u64 = 256;
 /// How long a mix goes on that goes on until it is steady.
 const STEADY: &str = "until steady";
 
-/// A phase that may be named in a mix.
+/// A phase that may be named in another.
 pub struct Member<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Whether it is a mix itself.
-    pub is_mix: bool,
+    /// What kind it is, where that could be read.
+    pub verb: Option<Verb>,
     /// What it does, where that could be read.
     pub work: Option<&'a Work>,
+}
+
+impl Member<'_> {
+    /// Whether it is made of others itself.
+    pub fn is_composed(&self) -> bool {
+        self.verb.is_some_and(Verb::is_composed)
+    }
 }
 
 /// Reads a phase with `mix`. `phases` are all of the file.
@@ -125,14 +133,14 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
 fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
     let log = entry.node.log;
     let Some(place) = phases.iter().position(|phase| phase.name == entry.name) else {
-        let names = phases.iter().filter(|phase| !phase.is_mix).map(|phase| phase.name);
+        let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
         return log.unknown(entry.at.clone(), "phase", entry.name, names);
     };
     let refused = |what: &str, why: &str| {
         log.mistake(entry.at.clone(), format!("'{}' {what}", entry.name), "", why)
     };
-    if phases[place].is_mix {
-        return refused("is a mix itself", "a mix is of phases that are none");
+    if phases[place].is_composed() {
+        return refused("is made of phases itself", "a mix is of phases that are not");
     }
     match phases[place].work? {
         Work::Open { .. } => refused("opens the database", "others work on it in a mix"),

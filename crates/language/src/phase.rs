@@ -24,6 +24,7 @@ pub enum Verb {
     Delete,
     Sql,
     Mix,
+    Sequence,
 }
 
 /// What `do` is given, and the keys beside it.
@@ -43,24 +44,30 @@ const VERBS: [(&str, Verb); 12] = [
 ];
 
 impl Verb {
-    /// Reads which one it is: of `do`, `sql` and `mix` a phase has one.
+    /// Whether it is made of other phases.
+    pub fn is_composed(self) -> bool {
+        matches!(self, Self::Mix | Self::Sequence)
+    }
+
+    /// Reads which one it is: of `do`, `sql`, `mix` and `sequence` a phase has one.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
         let given = |key: &str| fields.get(key).is_some();
         let sql = fields.entries().iter().any(|entry| entry.name.starts_with("sql"));
-        match (given("do"), sql, given("mix")) {
-            (true, false, false) => fields.get("do")?.one_of("verb", &VERBS),
-            (false, true, false) => Some(Self::Sql),
-            (false, false, true) => Some(Self::Mix),
-            (false, false, false) => fields.mistake(
+        match (given("do"), sql, given("mix"), given("sequence")) {
+            (true, false, false, false) => fields.get("do")?.one_of("verb", &VERBS),
+            (false, true, false, false) => Some(Self::Sql),
+            (false, false, true, false) => Some(Self::Mix),
+            (false, false, false, true) => Some(Self::Sequence),
+            (false, false, false, false) => fields.mistake(
                 "a phase that does nothing",
                 format!(
-                    "write do = \"…\" with one of {}; or sql, or mix",
+                    "write do = \"…\" with one of {}; or sql, mix, or sequence",
                     VERBS.map(|v| v.0).join(", ")
                 ),
             ),
             _ => fields.mistake(
                 "several things in one phase",
-                "one of do, sql and mix: make several phases",
+                "one of do, sql, mix and sequence: make several phases",
             ),
         }
     }
@@ -82,7 +89,7 @@ impl Verb {
             Self::Upsert | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
             Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where", "per"],
             // They read their own.
-            Self::Sql | Self::Mix => &[],
+            Self::Sql | Self::Mix | Self::Sequence => &[],
         }
     }
 }
@@ -107,7 +114,7 @@ fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
     })
 }
 
-/// Reads what a phase does that is no mix.
+/// Reads what a phase does that is not made of others.
 pub fn read(
     fields: &Fields<'_>,
     verb: Verb,
@@ -153,6 +160,6 @@ pub fn read(
             Some(Work::ReadModifyWrite { table, keys, set, commit })
         }
         Verb::Delete => Some(Work::Delete { table, removed: reading.removed()? }),
-        Verb::Sql | Verb::Mix => None,
+        Verb::Sql | Verb::Mix | Verb::Sequence => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The phases of a file, those that are mixes after all others.
+//! The phases of a file, those that are made of others after all others.
 
 use embermark_model::table::Table;
 
@@ -7,6 +7,7 @@ use crate::definition::{Change, Phase, Removed, Work};
 use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
+use crate::sequence;
 use crate::table::Draft;
 
 /// A phase that was read.
@@ -43,13 +44,13 @@ pub fn read<'a>(
     let begun: Vec<_> = entries.iter().map(begin).collect();
     let single = |begun: &Option<Begun<'a>>| {
         let Begun { fields, verb, .. } = begun.as_ref()?;
-        verb.filter(|verb| *verb != Verb::Mix)
+        verb.filter(|verb| !verb.is_composed())
             .and_then(|verb| phase::read(fields, verb, drafts, engines))
     };
     let mut works: Vec<_> = begun.iter().map(single).collect();
-    let mixes = mixes(entries, &begun, &works);
-    for (work, mix) in works.iter_mut().zip(mixes) {
-        *work = work.take().or(mix);
+    let composed = composed(entries, &begun, &works);
+    for (work, composed) in works.iter_mut().zip(composed) {
+        *work = work.take().or(composed);
     }
     all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
         let Begun { fields, alone, .. } = begun?;
@@ -79,6 +80,9 @@ const fn counts_by_row(work: &Work) -> bool {
     )
 }
 
+/// What `only` is given: what a phase may be a part of.
+const PARTS_OF: [(&str, bool); 2] = [("mix", false), ("sequence", false)];
+
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
         entry.node.log.add(
@@ -90,12 +94,12 @@ fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     }
     let fields = entry.node.open()?.named(entry.at.clone());
     let verb = Verb::of(&fields);
-    let alone = fields.or("only", true, |node| node.one_of("place", &[("mix", false)]));
+    let alone = fields.or("only", true, |node| node.one_of("place", &PARTS_OF));
     Some(Begun { fields, verb, alone })
 }
 
-/// The mixes, at the places of their phases; and a word on every part that is in none.
-fn mixes<'a>(
+/// What is made of other phases, at its places; and a word on every part that is in none.
+fn composed<'a>(
     entries: &[Entry<'a>],
     begun: &[Option<Begun<'a>>],
     works: &[Option<Work>],
@@ -106,31 +110,36 @@ fn mixes<'a>(
         .zip(begun.iter().zip(works))
         .map(|(entry, (begun, work))| Member {
             name: entry.name,
-            is_mix: verb(begun) == Some(Verb::Mix),
+            verb: verb(begun),
             work: work.as_ref(),
         })
         .collect();
-    let mixes: Vec<_> = begun
+    let composed: Vec<_> = begun
         .iter()
-        .map(|begun| match begun {
-            Some(Begun { fields, verb: Some(Verb::Mix), .. }) => mix::read(fields, &members),
-            _ => None,
+        .map(|begun| {
+            let Begun { fields, verb, .. } = begun.as_ref()?;
+            match verb {
+                Some(Verb::Mix) => mix::read(fields, &members).map(Work::Mix),
+                Some(Verb::Sequence) => sequence::read(fields, &members).map(Work::Sequence),
+                _ => None,
+            }
         })
         .collect();
-    let named = |name: &str| {
-        let of =
-            |begun: &Begun<'_>| begun.fields.get("mix").map(|mix| mix.value.get(name).is_some());
-        begun.iter().flatten().filter_map(of).any(|named| named)
+    let names = |begun: &Begun<'_>, name: &str| {
+        let mix = begun.fields.get("mix").is_some_and(|mix| mix.value.get(name).is_some());
+        let sequence = begun.fields.get("sequence");
+        mix || sequence.is_some_and(|sequence| sequence::names(&sequence, name))
     };
+    let named = |name: &str| begun.iter().flatten().any(|begun| names(begun, name));
     for (entry, begun) in entries.iter().zip(begun) {
         let Some(Begun { fields, alone: Some(false), .. }) = begun else { continue };
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
             only.add(
                 format!("'{}' never runs", entry.name),
-                "no mix has it as a part",
-                "name it in a mix, or leave 'only' out",
+                "no mix or sequence has it as a part",
+                "name it in one, or leave 'only' out",
             );
         }
     }
-    mixes.into_iter().map(|mix| mix.map(Work::Mix)).collect()
+    composed
 }

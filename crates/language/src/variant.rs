@@ -69,6 +69,12 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     let touched =
         |place: &usize| of.phases[*place].work.tables(of).iter().any(|t| tables.contains(t));
     changes.extend((0..of.phases.len()).filter(touched));
+    let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
+        Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),
+        _ => false,
+    };
+    let made_of_changed: Vec<usize> = (0..of.phases.len()).filter(is_made_of_changed).collect();
+    changes.extend(made_of_changed);
     changes.sort_unstable();
     changes.dedup();
     Some((fields, changes))
@@ -99,6 +105,9 @@ impl Work {
         match self {
             Self::Mix(mix) => {
                 mix.parts.iter().flat_map(|part| of.phases[part.phase].work.tables(of)).collect()
+            }
+            Self::Sequence(sequence) => {
+                sequence.steps().flat_map(|step| of.phases[step].work.tables(of)).collect()
             }
             work => {
                 work.table().map_or_else(|| (0..of.tables.len()).collect(), |table| vec![table])

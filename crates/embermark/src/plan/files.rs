@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry;
-use embermark_language::{BUILT_IN, Commit, Definition, PUBLISHED, Work, parse};
+use embermark_language::{BUILT_IN, Commit, Definition, PUBLISHED, Sequence, Work, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
 use embermark_workloads::defined::Defined;
@@ -85,8 +85,12 @@ const fn criterion(work: &Work) -> &'static str {
         | Work::Upsert { .. }
         | Work::ReadModifyWrite { .. }
         | Work::Delete { .. } => "update",
-        Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) | Work::Sql(_) => "analytics",
-        Work::Mix(_) => "mixed",
+        Work::Find { .. }
+        | Work::Gaps { .. }
+        | Work::Group(_)
+        | Work::Sql(_)
+        | Work::Sequence(Sequence { insert: None, .. }) => "analytics",
+        Work::Mix(_) | Work::Sequence(_) => "mixed",
     }
 }
 

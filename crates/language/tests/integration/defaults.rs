@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use embermark_language::{
     Aggregate, Bound, Commit, Compute, Definition, Grouped, Having, Keys, KeysOf, Mix, Operator,
-    OrderBy, Pace, Part, Range, Removed, Set, Snapshot, Span, Work, parse, time_column,
+    OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse, time_column,
 };
 use embermark_model::table::{
     Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
@@ -317,6 +317,22 @@ fn mixes() {
             mix(vec![part(1, Pace::Share(1.0))], 4, Some(120)),
         ]
     );
+}
+
+#[test]
+fn sequences() {
+    let phases = "[phase.both]\nsequence = [\"put\", \"count\"]\n[phase.put]\ndo = \"insert\"\nonly = \"sequence\"\n\
+                  [phase.count]\ndo = \"group\"\n[phase.asked]\nsequence = [\"count\", \"count\"]\n\
+                  [variant.a]\nabout = \"a\"\n[variant.b]\nabout = \"b\"\nphase.put.commit = \"bulk\"";
+    let file = read(&format!("{READINGS}{phases}"));
+    let alone: Vec<_> = file.phases.iter().map(|phase| phase.alone).collect();
+    assert_eq!(alone, [true, false, true, true]);
+    let of = |insert, questions| Work::Sequence(Sequence { insert, questions });
+    assert_eq!(file.phases[0].work, of(Some(1), vec![2]));
+    assert_eq!(file.phases[3].work, of(None, vec![2, 2]));
+    assert_eq!(file.phases[0].about, "inserts every row into a fresh table, then asks a question");
+    // A variant of a part is one of the whole.
+    assert_eq!(file.variants[1].changes, [0, 1]);
 }
 
 #[test]

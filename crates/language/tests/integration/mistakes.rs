@@ -246,7 +246,7 @@ fn mixes_are_checked() {
         ("mix = { get = 1 }\nclients = 257", "257 clients"),
         ("mix = { load = 1 }", "'load' takes the fastest path"),
         ("mix = { all = 1 }", "'all' commits after all"),
-        ("mix = { m = 1 }", "'m' is a mix itself"),
+        ("mix = { m = 1 }", "'m' is made of phases itself"),
     ] {
         assert_eq!(said_of(table, COLUMNS, &format!("{phases}{mix}")), [said], "{mix}");
     }
@@ -257,6 +257,30 @@ fn mixes_are_checked() {
          mix = { get = \"9/s\", update = 0.5 }",
     );
     assert_eq!(two, ["rates and shares in one mix"]);
+}
+
+#[test]
+fn sequences_are_checked() {
+    let table = "file = \"t.csv\"\nkey = [\"id\"]";
+    let phases = "[phase.get]\ndo = \"get\"\n[phase.load]\ndo = \"insert\"\n[phase.count]\ndo = \"group\"\n\
+                  [phase.own]\nsql = \"SELECT 1\"\n[phase.m]\n";
+    for (sequence, said) in [
+        ("sequence = \"load\"", "expected a list in [ ]"),
+        ("sequence = []", "a sequence has two phases or more"),
+        ("sequence = [\"count\"]", "a sequence has two phases or more"),
+        ("sequence = [\"load\", \"cuont\"]", "unknown phase 'cuont'"),
+        ("sequence = [\"load\", \"get\"]", "'get' is no question of a sequence"),
+        ("sequence = [\"load\", \"own\"]", "'own' is no question of a sequence"),
+        ("sequence = [\"count\", \"load\"]", "'load' comes after another phase"),
+        ("sequence = [\"count\", \"m\"]", "'m' is made of phases itself"),
+        ("sequence = [\"load\", \"count\"]\nops = 3", "unknown key 'ops'"),
+        ("sequence = [\"load\", \"count\"]\nmix = { get = 1 }", "several things in one phase"),
+    ] {
+        assert_eq!(said_of(table, COLUMNS, &format!("{phases}{sequence}")), [said], "{sequence}");
+    }
+    let part = "[phase.m]\nsequence = [\"count\", \"count\"]\n[phase.n]\nmix = { m = 1 }";
+    let said = said_of(table, COLUMNS, &format!("[phase.count]\ndo = \"group\"\n{part}"));
+    assert_eq!(said, ["'m' is made of phases itself"]);
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub(super) struct FileBench {
     /// Whether maintenance was done since anything changed.
     maintained: bool,
     found: Found,
+    /// What the steps of a sequence found.
+    by_step: Vec<Found>,
     /// What is done in the phase that is ready, where it is a mix or several clients share it.
     duties: Vec<Duty>,
     /// Clients that wait for the phase that is ready, where it has several.
@@ -74,14 +76,7 @@ impl FileBench {
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
             ops: prepared.ops(phase),
-            execution: match prepared.cell.work(phase) {
-                Work::Mix(mix) => {
-                    let parts = mix.parts.iter().map(|part| execution(part.phase));
-                    let client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
-                    if client_side { Execution::ClientSide } else { Execution::Native }
-                }
-                _ => execution(phase),
-            },
+            execution: whole(prepared.cell.parts_of(phase).into_iter().map(execution)),
         });
         Self {
             phases: phases.collect(),
@@ -93,6 +88,7 @@ impl FileBench {
             database,
             maintained: false,
             found: Found::default(),
+            by_step: Vec::new(),
             duties: Vec::new(),
             crew: None,
             done: Vec::new(),
@@ -127,6 +123,12 @@ impl FileBench {
     }
 }
 
+/// Who does what is made of parts: the engine, where it does all of them.
+fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
+    let is_client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
+    if is_client_side { Execution::ClientSide } else { Execution::Native }
+}
+
 impl Bench for FileBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -142,6 +144,10 @@ impl Bench for FileBench {
             Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
             _ => None,
         };
+        if let Work::Sequence(sequence) = self.cell().work(phase) {
+            self.by_step.resize_with(sequence.questions.len(), Found::default);
+            self.by_step.iter_mut().for_each(Found::empty);
+        }
         match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
             Ok(duties) => self.duties = duties,
             Err(error) => {
@@ -150,10 +156,8 @@ impl Bench for FileBench {
             }
         }
         let work = self.cell().work(phase);
-        if let (Work::Insert { .. }, Some(table)) = (work, work.table()) {
-            self.cell().tables[table].begin(0);
-            self.database.clear(table)?;
-            self.holds[table] = Holds::Else;
+        if let Some(insert) = self.cell().insert_of(phase) {
+            self.make_fresh(phase, insert)?;
         } else {
             // All runs of a phase that changes rows are to find the same.
             if let (true, Some(table)) = (changes_rows(work), work.table())
@@ -166,12 +170,10 @@ impl Bench for FileBench {
                 self.database.reopen()?;
             }
         }
-        let phases: SmallVec<[usize; 4]> = match self.cell().work(phase) {
-            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
-            _ => SmallVec::from_elem(phase, 1),
-        };
+        let phases = self.cell().parts_of(phase);
         self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
-        for phase in phases {
+        // An insert last: what engines set for short statements or for long ones is then as it wants it.
+        for phase in phases.into_iter().rev() {
             match self.database.ready(phase) {
                 Err(error) if error.is_unsupported() => {
                     self.refused = Some(error);
@@ -219,10 +221,9 @@ impl Bench for FileBench {
             // No row meets its conditions, and to find that out was a call.
             meter.count(1);
         }
-        if let Work::Insert { table, .. } = work
-            && !meter.measured().capped
-        {
-            self.holds[*table] = Holds::Inserted;
+        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
+        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
+            self.holds[table] = Holds::Inserted;
         }
         // What was found is compared by `check`, which has it.
         Ok(Answer::Count(meter.measured().ops))
@@ -238,13 +239,20 @@ impl Bench for FileBench {
             work if is_question(work) && !self.cell().definition.phases[phase].per_row => {
                 Repeat::Never
             }
-            work if changes_rows(work) || matches!(work, Work::Open { .. }) => Repeat::Restored,
+            work if changes_rows(work) => Repeat::Restored,
+            Work::Open { .. } | Work::Sequence(_) => Repeat::Restored,
             _ => Repeat::Reads,
         }
     }
 
     fn execution(&self, phase: usize) -> Option<Execution> {
-        self.database.answered_by(phase)
+        let Work::Sequence(sequence) = self.cell().work(phase) else {
+            return self.database.answered_by(phase);
+        };
+        let answered = |question: &usize| self.database.answered_by(*question);
+        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
+        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
+        Some(whole(questions.into_iter().chain(insert)))
     }
 
     fn once(&self, phase: usize) -> bool {
@@ -288,7 +296,8 @@ impl Bench for FileBench {
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
-        let Work::Insert { table, .. } = self.cell().work(phase) else { return None };
+        let insert = self.cell().work(self.cell().insert_of(phase)?);
+        let Work::Insert { table, .. } = insert else { return None };
         let rows = &self.cell().tables[*table];
         Some((0..rows.loaded.min(ops as usize)).map(|place| rows.staged.user_bytes(place)).sum())
     }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
 use embermark_language::{
-    Bound, Change, Commit, Condition, Definition, Group, Range, Removed, Snapshot, Span, Sql, Work,
+    Bound, Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot, Span,
+    Sql, Work,
 };
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
@@ -231,6 +232,24 @@ impl Cell {
         &self.definition.phases[phase].work
     }
 
+    /// The insert that a phase is, or begins with: what it works on is a fresh table.
+    pub(super) fn insert_of(&self, phase: usize) -> Option<usize> {
+        match self.work(phase) {
+            Work::Insert { .. } => Some(phase),
+            Work::Sequence(sequence) => sequence.insert,
+            _ => None,
+        }
+    }
+
+    /// The phases that a phase is made of: the parts of a mix, the steps of a sequence, or itself.
+    pub(super) fn parts_of(&self, phase: usize) -> SmallVec<[usize; 4]> {
+        match self.work(phase) {
+            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
+            Work::Sequence(sequence) => sequence.steps().collect(),
+            _ => SmallVec::from_elem(phase, 1),
+        }
+    }
+
     /// The text of a question in SQL for this engine.
     ///
     /// # Errors
@@ -449,7 +468,12 @@ pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
 pub(super) const fn is_question(work: &Work) -> bool {
     matches!(
         work,
-        Work::Latest { .. } | Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) | Work::Sql(_)
+        Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Group(_)
+            | Work::Sql(_)
+            | Work::Sequence(Sequence { insert: None, .. })
     )
 }
 
@@ -459,7 +483,7 @@ pub(super) const fn is_point(work: &Work) -> bool {
     !is_question(work)
         && !changes_at_once(work)
         && one_by_one(work).is_none()
-        && !matches!(work, Work::Mix(_) | Work::Open { .. })
+        && !matches!(work, Work::Mix(_) | Work::Sequence(_) | Work::Open { .. })
 }
 
 /// Whether a phase changes all rows that meet its conditions, as one operation.

@@ -404,7 +404,7 @@ impl<'a> KvSession<'a> {
             Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
             Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
             Work::Group(group) => steps.each(|_| self.group(phase, group, found)),
-            Work::Sql(_) | Work::Mix(_) => Ok(0),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(0),
         };
         self.buffers.room = room;
         done

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_data::draw::Draw;
-use embermark_language::{Commit, Definition, Mix, Phase, Removed, Variant, Work};
+use embermark_language::{Commit, Definition, Mix, Phase, Removed, Sequence, Variant, Work};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, RowsFrom};
@@ -200,7 +200,8 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
             true => all.contains(place),
             false => variant.changes.contains(place),
         });
-        let changes = changes.map(|place| &*definition.phases[place].name).collect();
+        let changes = changes.map(|place| &definition.phases[place]).filter(|phase| phase.alone);
+        let changes = changes.map(|phase| &*phase.name).collect();
         VariantInfo { name: &variant.name, about: &variant.about, changes: Vec::leak(changes) }
     };
     definition.variants.iter().map(of).collect()
@@ -230,7 +231,7 @@ fn points(definition: &'static Definition) -> Vec<(&'static str, &'static [&'sta
 fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'static [&'static str] {
     let phases = definition.phases.iter().filter(|phase| phase.alone);
     let changed = phases.filter(|phase| match (&phase.work, commit) {
-        (Work::Insert { .. }, _) => true,
+        (Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. }), _) => true,
         (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
         (
             Work::Update { .. }

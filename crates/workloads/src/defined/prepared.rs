@@ -64,6 +64,7 @@ impl PreparedCell {
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,
             work if is_question(work) => 0,
+            Work::Sequence(sequence) => sequence.insert.map_or(0, |insert| self.ops(insert)),
             work => draws::operations(work, &self.cell.draws[phase]),
         }
     }
@@ -101,6 +102,7 @@ impl PreparedCell {
         let phases = 0..self.cell.definition.phases.len();
         let room = phases.map(|phase| match self.cell.work(phase) {
             Work::Mix(mix) => mix.parts.iter().map(|part| bytes(part.phase, true)).sum(),
+            // Its insert has room as a phase of its own, and questions need none.
             _ => bytes(phase, false),
         });
         room.max().unwrap_or_default()

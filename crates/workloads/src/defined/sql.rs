@@ -75,7 +75,7 @@ impl Database for SqlTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         match self.cell.work(phase) {
             Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
-            Work::Mix(_) => Err(EngineError::unsupported("SQL", "this phase")),
+            Work::Mix(_) | Work::Sequence(_) => Err(EngineError::unsupported("SQL", "this phase")),
             Work::Gaps { .. }
                 if !(self.store.dialect().windows() && self.store.dialect().derived_tables()) =>
             {
@@ -352,7 +352,7 @@ impl Session for SqlSession<'_> {
                     Ok(())
                 })?;
             }
-            Work::Mix(_) => {}
+            Work::Mix(_) | Work::Sequence(_) => {}
         }
         Ok(())
     }

@@ -323,7 +323,7 @@ impl Texts<'_> {
                 }
                 all
             }
-            Work::Sql(_) | Work::Mix(_) => Vec::new(),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Vec::new(),
         }
     }
 }

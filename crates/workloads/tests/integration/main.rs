@@ -19,3 +19,4 @@ mod mirrored;
 mod names;
 mod questions;
 mod retention;
+mod sequences;

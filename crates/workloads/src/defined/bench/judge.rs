@@ -1,6 +1,8 @@
 //! Whether what a run has found, and what it has left, is right.
 
-use embermark_language::{Sql, Work};
+use std::sync::Arc;
+
+use embermark_language::{Sequence, Sql, Work};
 use embermark_meter::Measured;
 use embermark_model::ResultSet;
 use embermark_model::answer::Difference;
@@ -9,7 +11,7 @@ use embermark_model::table::Value;
 
 use super::super::cell::{Cell, changes_rows};
 use super::super::mixed::{self, Left};
-use super::super::oracle::{Content, Touched};
+use super::super::oracle::{Content, Places, Touched};
 use super::super::port::{Database, fingerprint};
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
@@ -43,6 +45,9 @@ impl FileBench {
         if let Work::Sql(sql) = work {
             return self.check_question(phase, sql);
         }
+        if let Work::Sequence(sequence) = work {
+            return self.judge_in_turn(sequence, measured);
+        }
         let tells = self.database.tells_changes();
         let (cell, database) = (&*self.prepared.cell, &*self.database);
         let print = |row: &[Value<'_>]| print(cell, database, phase, row);
@@ -68,6 +73,40 @@ impl FileBench {
             self.holds[table] = Holds::Else;
         }
         same
+    }
+
+    /// Compares what a sequence has put in, and what each of its questions has found.
+    fn judge_in_turn(&mut self, sequence: &Sequence, measured: Measured) -> Result<(), CheckError> {
+        let (mut fresh, mut there) = (None, None);
+        if let Some(insert) = sequence.insert {
+            self.judge(insert, measured)?;
+            fresh = self.cell().work(insert).table();
+            let by_bulk = self.prepared.strategy(insert) == Strategy::Bulk;
+            there = match fresh {
+                Some(table) if measured.capped && by_bulk => Some(self.places(table)?),
+                _ => Some(Places::First(measured.ops as usize)),
+            };
+        }
+        let (cell, database) = (&*self.prepared.cell, &*self.database);
+        for (question, found) in sequence.questions.iter().zip(&self.by_step) {
+            let rows = cell.rows_of(*question);
+            let loaded = Places::First(rows.loaded);
+            let is_fresh = fresh.is_some() && cell.work(*question).table() == fresh;
+            let there = there.as_ref().filter(|_| is_fresh).unwrap_or(&loaded);
+            let print = |row: &[Value<'_>]| print(cell, database, *question, row);
+            let name = &cell.definition.phases[*question].name;
+            let same = self.oracle.answers(*question, there, found, &print);
+            same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
+        }
+        Ok(())
+    }
+
+    /// Which rows a load that ended early has put in.
+    fn places(&mut self, table: usize) -> Result<Places, CheckError> {
+        let (cell, touched) = (Arc::clone(&self.prepared.cell), Touched::default());
+        let mut content = Content::new(&cell, table, &touched, cell.tables[table].loaded);
+        self.database.contents(table, &mut |row| content.see(row))?;
+        Ok(Places::Marked(content.seen()))
     }
 
     /// Compares the answer to a question in SQL with what is right; that of a referee is kept.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Scope};
-use embermark_language::Work;
+use embermark_language::{Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
@@ -17,10 +17,30 @@ use super::{FileBench, Holds};
 use crate::Strategy;
 
 impl FileBench {
+    /// Makes the table anew that an insert fills, which a phase is or begins with, and the others ready that the
+    /// phase asks.
+    pub(super) fn make_fresh(&mut self, phase: usize, insert: usize) -> Result<(), EngineError> {
+        let Some(table) = self.cell().work(insert).table() else { return Ok(()) };
+        let parts = self.cell().parts_of(phase);
+        let mut asked = parts.iter().filter_map(|part| self.cell().work(*part).table());
+        if asked.any(|asked| asked != table) {
+            self.make_ready_beside(Some(table))?;
+        }
+        self.cell().tables[table].begin(0);
+        self.database.clear(table)?;
+        self.holds[table] = Holds::Else;
+        Ok(())
+    }
+
     /// Loads the tables that do not hold their rows, and has the engine maintain the database.
     pub(super) fn make_ready(&mut self) -> Result<(), EngineError> {
+        self.make_ready_beside(None)
+    }
+
+    /// The same of all tables but one.
+    fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<(), EngineError> {
         for table in 0..self.holds.len() {
-            if self.holds[table] == Holds::Else {
+            if self.holds[table] == Holds::Else && fresh != Some(table) {
                 self.database.clear(table)?;
                 let rows = self.cell().tables[table].loaded;
                 self.database.bulk(table, rows, &mut Meter::new(None))?;
@@ -58,11 +78,10 @@ impl FileBench {
                            connects with its first request";
                 Some(EngineError::impossible(why))
             }
-            Work::Mix(mix) => {
-                let mut parts = mix.parts.iter().map(|part| part.phase);
+            _ => {
+                let mut parts = self.cell().parts_of(phase).into_iter();
                 parts.find_map(|part| self.database.execution(part).err())
             }
-            _ => self.database.execution(phase).err(),
         }
     }
 
@@ -98,6 +117,9 @@ impl FileBench {
     }
 
     pub(super) fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+        if let Work::Sequence(sequence) = self.cell().work(phase) {
+            return self.perform_in_turn(sequence, meter);
+        }
         let Self { prepared, database, found, .. } = self;
         let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
         let rows = prepared.cell.met[phase];
@@ -181,6 +203,29 @@ impl FileBench {
         if changes_rows(work) { database.flush() } else { Ok(()) }
     }
 
+    /// Does an insert, if there is one, and then each question, once; or all questions again and again.
+    fn perform_in_turn(
+        &mut self,
+        sequence: &Sequence,
+        meter: &mut Meter,
+    ) -> Result<(), EngineError> {
+        if let Some(insert) = sequence.insert {
+            self.perform(insert, meter)?;
+        }
+        let Self { prepared, database, by_step, .. } = self;
+        let mut ask = |i: usize| {
+            sequence.questions.iter().zip(&mut *by_step).try_for_each(|(question, found)| {
+                database.within(*question, Scope::PerOperation, &mut |one| {
+                    one.perform(*question, i, found)
+                })
+            })
+        };
+        match sequence.insert {
+            Some(_) => ask(0),
+            None => meter.for_time(prepared.window, ask).map(drop),
+        }
+    }
+
     /// Notes which tables a phase will leave otherwise than they were loaded.
     pub(super) fn will_change(&mut self, work: &Work) {
         if changes_rows(work) {
@@ -189,11 +234,13 @@ impl FileBench {
                 self.holds[table] = Holds::Else;
             }
         }
-        if let Work::Mix(mix) = work {
-            for part in &mix.parts {
-                let work = self.cell().work(part.phase);
-                self.will_change(work);
-            }
+        let parts: Vec<usize> = match work {
+            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
+            Work::Sequence(sequence) => sequence.insert.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        for part in parts {
+            self.will_change(self.prepared.cell.work(part));
         }
     }
 }

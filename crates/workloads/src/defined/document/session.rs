@@ -417,7 +417,7 @@ impl Session for DocumentSession<'_> {
             Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
             Work::Group(group) => self.group(phase, group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
-            Work::Sql(_) | Work::Mix(_) => {}
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => {}
         }
         Ok(())
     }

@@ -223,6 +223,11 @@ impl<'a> Content<'a> {
         Err(format!("{shown} is not as it was put: {got:?}"))
     }
 
+    /// Which rows of the table were seen.
+    pub(in super::super) fn seen(self) -> Vec<bool> {
+        self.seen
+    }
+
     /// Says whether the rows seen were right, and, with `all`, whether they were all.
     pub(in super::super) fn finish(self, all: bool) -> Result<(), Difference> {
         if let Some(difference) = self.difference {

@@ -7,6 +7,7 @@ use embermark_model::table::Value;
 
 use super::super::cell::Rows;
 use super::super::row::owned;
+use super::Places;
 
 /// Compares an answer, row after row in any order, with every gap of more than `longer` between two times of one
 /// value.
@@ -15,12 +16,13 @@ use super::super::row::owned;
 /// The first difference.
 pub(super) fn check(
     rows: &Rows,
+    there: &Places,
     (by, time): (usize, usize),
     longer: i64,
     answer: &[Answered],
 ) -> Result<(), Difference> {
     let mut times: BTreeMap<String, (Answered, Vec<i64>)> = BTreeMap::new();
-    for place in 0..rows.loaded {
+    for place in there.each() {
         let (of, at) = (rows.staged.value(place, by), rows.staged.value(place, time));
         if let (false, Value::Int(at)) = (of == Value::Null, at) {
             let of = owned(of);

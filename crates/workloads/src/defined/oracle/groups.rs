@@ -10,6 +10,7 @@ use embermark_model::table::{OwnedValue, Value};
 
 use super::super::cell::Rows;
 use super::super::row::owned;
+use super::Places;
 
 /// A group: what it is of, and what is computed of it.
 #[derive(Debug)]
@@ -19,15 +20,15 @@ pub(super) struct Expected {
     off: Vec<f64>,
 }
 
-/// Every group of the loaded rows, in no order.
-pub(super) fn all(rows: &Rows, group: &Group) -> Vec<Expected> {
+/// Every group of the rows that are there, in no order.
+pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
     let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
     let columns = group.compute.len();
     if group.by.is_empty() {
         groups.insert(String::new(), Vec::new());
     }
     let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();
-    for place in (0..rows.loaded).filter(|place| meets(rows, &group.conditions, *place)) {
+    for place in there.each().filter(|place| meets(rows, &group.conditions, *place)) {
         let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
         let key = key_of(&by);
         groups.entry(key.clone()).or_insert(by);

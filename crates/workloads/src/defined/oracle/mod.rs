@@ -3,6 +3,7 @@
 mod content;
 mod gaps;
 mod groups;
+mod places;
 mod times;
 
 use std::cell::OnceCell;
@@ -19,6 +20,7 @@ use super::draws::Drawn;
 use super::port::{Found, fingerprint};
 use super::row::Values;
 pub(super) use content::{Content, Touched};
+pub(super) use places::Places;
 use times::TimeOrder;
 
 /// What a row counts as in what a phase finds, as its database has it.
@@ -67,26 +69,51 @@ impl Oracle {
             Work::Insert { .. } | Work::Upsert { .. } => counted(ops),
             Work::Get { .. } | Work::Open { reads: true, .. } => rows(self.got(phase, ops, print)),
             Work::Open { .. } => Ok(()),
-            Work::Latest { table, by, time } => {
-                rows(latest(&cell.tables[*table], *by, *time, print))
-            }
             Work::Range(range) => rows(self.ranged(phase, range, ops, print)),
-            Work::Gaps { table, by, time, longer } => {
-                gaps::check(&cell.tables[*table], (*by, *time), *longer, &found.result)
-            }
-            Work::Find { conditions, .. } => rows(self.found(phase, conditions, print)),
             Work::UpdateWhere { .. } => counted(self.touched(phase, ops).changed()),
-            Work::Group(group) => {
-                let rows = &cell.tables[group.table];
-                groups::check(group, groups::all(rows, group), &found.result)
-            }
             Work::Update { .. } => counted(self.present(phase, ops)),
             Work::ReadModifyWrite { .. } => {
                 rows(self.read_before(phase, ops, print))?;
                 counted(self.present(phase, ops))
             }
             Work::Delete { .. } => counted(self.touched(phase, ops).gone()),
-            Work::Sql(_) | Work::Mix(_) => Ok(()),
+            Work::Latest { .. } | Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) => {
+                let loaded = cell.rows_of(phase).loaded;
+                self.answers(phase, &Places::First(loaded), found, print)
+            }
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(()),
+        }
+    }
+
+    /// Compares what a question found with what it must where these rows of its table are there.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(super) fn answers(
+        &self,
+        phase: usize,
+        there: &Places,
+        found: &Found,
+        print: &Print<'_>,
+    ) -> Result<(), Difference> {
+        let of = self.cell.rows_of(phase);
+        let rows = |expected: Checksum| {
+            Expected::Checksum(expected)
+                .check(&embermark_model::answer::Answer::Checksum(found.rows))
+        };
+        match self.cell.work(phase) {
+            Work::Latest { by, time, .. } => rows(latest(of, there, (*by, *time), print)),
+            Work::Find { conditions, .. } => {
+                let met = there.each().filter(|place| groups::meets(of, conditions, *place));
+                rows(met.map(|place| print(&values(of, place))).collect())
+            }
+            Work::Gaps { by, time, longer, .. } => {
+                gaps::check(of, there, (*by, *time), *longer, &found.result)
+            }
+            Work::Group(group) => {
+                groups::check(group, groups::all(of, there, group), &found.result)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -166,12 +193,6 @@ impl Oracle {
             Drawn::Absent(_) => None,
         });
         there.collect()
-    }
-
-    fn found(&self, phase: usize, conditions: &[Condition], print: &Print<'_>) -> Checksum {
-        let rows = self.cell.rows_of(phase);
-        let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
-        met.map(|place| print(&values(rows, place))).collect()
     }
 
     /// How many operations concern a row that is there.
@@ -266,9 +287,9 @@ fn first(rows: &Rows, most: usize) -> Checksum {
 }
 
 /// The newest rows of each value of a column, several where they are of the same time.
-fn latest(rows: &Rows, by: usize, time: usize, print: &Print<'_>) -> Checksum {
+fn latest(rows: &Rows, there: &Places, (by, time): (usize, usize), print: &Print<'_>) -> Checksum {
     let mut newest: HashMap<u64, (i64, Checksum)> = HashMap::new();
-    for place in 0..rows.loaded {
+    for place in there.each() {
         let (of, Value::Int(at)) = (rows.staged.value(place, by), rows.staged.value(place, time))
         else {
             continue;

@@ -265,7 +265,7 @@ impl Session for SeriesSession<'_> {
             }
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
             Work::Group(group) => self.group(of, phase, group, found)?,
-            Work::Sql(_) | Work::Mix(_) => {}
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => {}
         }
         Ok(())
     }

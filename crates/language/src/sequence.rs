@@ -1,0 +1,55 @@
+//! Phases one after the other, timed as one.
+
+use crate::definition::{Sequence, Work};
+use crate::mix::Member;
+use crate::node::{Fields, Node};
+
+/// Reads a phase with `sequence`. `phases` are all of the file.
+pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
+    fields.only(&["sequence", "about"]);
+    let node = fields.get("sequence")?;
+    let steps = node.each(|step| place(&step, phases).map(|place| (step, place)))?;
+    if steps.len() < 2 {
+        let help = "write for example [\"ingest\", \"hourly\"]";
+        return node.mistake("a sequence has two phases or more", "", help);
+    }
+    let (mut insert, mut questions) = (None, Vec::new());
+    for (n, (step, place)) in steps.iter().enumerate() {
+        match phases[*place].work? {
+            Work::Insert { .. } if n == 0 => insert = Some(*place),
+            Work::Insert { .. } => {
+                let what = format!("'{}' comes after another phase", phases[*place].name);
+                return step.mistake(what, "", "an insert begins a sequence, into a fresh table");
+            }
+            Work::Latest { .. } | Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) => {
+                questions.push(*place);
+            }
+            _ => {
+                let what = format!("'{}' is no question of a sequence", phases[*place].name);
+                let help = "an insert may come first; then latest, find, gaps and group";
+                return step.mistake(what, "", help);
+            }
+        }
+    }
+    Some(Sequence { insert, questions })
+}
+
+/// The place of the phase that is named.
+fn place(step: &Node<'_>, phases: &[Member<'_>]) -> Option<usize> {
+    let name = step.text()?;
+    let Some(place) = phases.iter().position(|phase| phase.name == name) else {
+        let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
+        return step.log.unknown(step.at.clone(), "phase", name, names);
+    };
+    if phases[place].is_composed() {
+        let what = format!("'{name}' is made of phases itself");
+        return step.mistake(what, "", "a sequence is of phases that are not");
+    }
+    Some(place)
+}
+
+/// Whether a sequence names a phase.
+pub fn names(sequence: &Node<'_>, name: &str) -> bool {
+    let steps = sequence.value.as_array();
+    steps.is_some_and(|steps| steps.iter().any(|step| step.get_ref().as_str() == Some(name)))
+}

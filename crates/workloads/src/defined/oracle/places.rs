@@ -1,0 +1,23 @@
+//! Which rows of a table are there when it is asked.
+
+/// Places of rows.
+pub(in super::super) enum Places {
+    /// The first of so many.
+    First(usize),
+    /// Those that are marked: of a load that ended early, in an order that is the engine's.
+    Marked(Vec<bool>),
+}
+
+impl Places {
+    /// Each of them.
+    pub(super) fn each(&self) -> impl Iterator<Item = usize> + '_ {
+        let most = match self {
+            Self::First(rows) => *rows,
+            Self::Marked(marks) => marks.len(),
+        };
+        (0..most).filter(|place| match self {
+            Self::First(_) => true,
+            Self::Marked(marks) => marks[*place],
+        })
+    }
+}
