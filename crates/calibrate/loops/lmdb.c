@@ -108,6 +108,85 @@ static int lmdb_close(void *handle)
 	return 0;
 }
 
+static int lmdb_load_records(void *handle, const struct record *records, size_t count)
+{
+	struct db *db = handle;
+	MDB_txn *txn;
+	int rc = lmdb_clear(handle);
+	if (rc != 0)
+		return rc;
+	if ((rc = mdb_txn_begin(db->env, NULL, 0, &txn)) != 0)
+		return said(rc);
+	for (size_t i = 0; i < count; i++) {
+		MDB_val key = { records[i].key_bytes, (void *)records[i].key };
+		MDB_val value = { RECORD_BYTES, (void *)records[i].fields };
+		if ((rc = mdb_put(txn, db->dbi, &key, &value, 0)) != 0) {
+			mdb_txn_abort(txn);
+			return said(rc);
+		}
+	}
+	return said(mdb_txn_commit(txn));
+}
+
+static int lmdb_update(struct db *db, const struct operation *operation)
+{
+	char fields[RECORD_BYTES];
+	MDB_val key = { operation->key_bytes, (void *)operation->key }, value;
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(db->env, NULL, 0, &txn);
+	if (rc != 0)
+		return rc;
+	if ((rc = mdb_get(txn, db->dbi, &key, &value)) == 0) {
+		memcpy(fields, value.mv_data, RECORD_BYTES);
+		memcpy(fields + operation->field * FIELD_BYTES, operation->text, FIELD_BYTES);
+		value.mv_data = fields;
+		rc = mdb_put(txn, db->dbi, &key, &value, 0);
+	}
+	if (rc != 0) {
+		mdb_txn_abort(txn);
+		return rc;
+	}
+	return mdb_txn_commit(txn);
+}
+
+static int lmdb_read_record(struct db *db, const struct operation *operation, struct found *found)
+{
+	MDB_val key = { operation->key_bytes, (void *)operation->key }, value;
+	int rc = mdb_get(db->reader, db->dbi, &key, &value);
+	if (rc == 0)
+		take_record(found, value.mv_data);
+	return rc;
+}
+
+static int lmdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+{
+	struct db *db = handle;
+	int rc = 0;
+	if (db->reader == NULL) {
+		if ((rc = mdb_txn_begin(db->env, NULL, MDB_RDONLY, &db->reader)) != 0)
+			return said(rc);
+		mdb_txn_reset(db->reader);
+	}
+	if (in_one)
+		rc = mdb_txn_renew(db->reader);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		if (operations[i].text != NULL) {
+			rc = lmdb_update(db, &operations[i]);
+			continue;
+		}
+		if (!in_one && (rc = mdb_txn_renew(db->reader)) != 0)
+			break;
+		rc = lmdb_read_record(db, &operations[i], found);
+		if (!in_one)
+			mdb_txn_reset(db->reader);
+	}
+	if (in_one)
+		mdb_txn_reset(db->reader);
+	return said(rc);
+}
+
+const struct ycsb bare_lmdb_ycsb = { lmdb_load_records, lmdb_run };
+
 const struct loops bare_lmdb = {
 	lmdb_open, lmdb_clear, lmdb_load, lmdb_settle, lmdb_read, lmdb_close,
 };

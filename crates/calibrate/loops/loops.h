@@ -50,6 +50,50 @@ struct loops {
 	int (*close)(void *db);
 };
 
+/* A record of YCSB: a key, and ten fields of a hundred bytes, one after the other. */
+#define FIELDS 10
+#define FIELD_BYTES 100
+#define RECORD_BYTES (FIELDS * FIELD_BYTES)
+
+struct record {
+	const char *key, *fields;
+	size_t key_bytes;
+};
+
+/* Reads a whole record, or where there is a text sets one field to it. */
+struct operation {
+	const char *key, *text;
+	size_t key_bytes, field;
+};
+
+/* What YCSB does, on a database that is open. */
+struct ycsb {
+	/* Empties the table and puts the records in. */
+	int (*load)(void *db, const struct record *records, size_t count);
+	/* Operations one by one: all in one reading transaction, or each in one of its own. */
+	int (*run)(void *db, const struct operation *operations, size_t count, int in_one, struct found *found);
+};
+
+/* Takes a field in. */
+static inline void take_field(struct found *found, const void *field)
+{
+	uint64_t words[FIELD_BYTES / 8];
+	uint32_t rest;
+	memcpy(words, field, sizeof words);
+	memcpy(&rest, (const char *)field + sizeof words, sizeof rest);
+	for (size_t i = 0; i < FIELD_BYTES / 8; i++)
+		found->sum += words[i];
+	found->sum += rest;
+}
+
+/* Takes a record in. */
+static inline void take_record(struct found *found, const char *fields)
+{
+	found->rows++;
+	for (int field = 0; field < FIELDS; field++)
+		take_field(found, fields + field * FIELD_BYTES);
+}
+
 /* Takes a stored value in, to its last byte: a read that looks at nothing is none. */
 static inline void take(struct found *found, const void *value)
 {

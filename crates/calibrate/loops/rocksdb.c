@@ -245,6 +245,67 @@ static int rocksdb_close_bare(void *handle)
 	return 0;
 }
 
+static int rocksdb_load_records(void *handle, const struct record *records, size_t count)
+{
+	struct db *db = handle;
+	char *error = NULL;
+	if (rocksdb_clear_bare(handle) != 0)
+		return 1;
+	for (size_t i = 0; i < count; i++)
+		rocksdb_writebatch_put_cf(db->batch, db->table, records[i].key, records[i].key_bytes,
+		    records[i].fields, RECORD_BYTES);
+	rocksdb_write(db->db, db->write, db->batch, &error);
+	rocksdb_writebatch_clear(db->batch);
+	return said(error);
+}
+
+/* Reads a record, and takes it in or copies it. */
+static int rocksdb_read_record(struct db *db, const struct operation *operation, struct found *found, char *copy)
+{
+	char *error = NULL;
+	size_t size;
+	rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(db->db, db->read, db->table,
+	    operation->key, operation->key_bytes, &error);
+	if (slice != NULL) {
+		const char *value = rocksdb_pinnableslice_value(slice, &size);
+		if (copy != NULL)
+			memcpy(copy, value, RECORD_BYTES);
+		else
+			take_record(found, value);
+		rocksdb_pinnableslice_destroy(slice);
+	}
+	return said(error);
+}
+
+static int rocksdb_update(struct db *db, const struct operation *operation)
+{
+	char fields[RECORD_BYTES], *error = NULL;
+	if (rocksdb_read_record(db, operation, NULL, fields) != 0)
+		return 1;
+	memcpy(fields + operation->field * FIELD_BYTES, operation->text, FIELD_BYTES);
+	rocksdb_writebatch_put_cf(db->batch, db->table, operation->key, operation->key_bytes, fields, RECORD_BYTES);
+	rocksdb_write(db->db, db->write, db->batch, &error);
+	rocksdb_writebatch_clear(db->batch);
+	return said(error);
+}
+
+static int rocksdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+{
+	struct db *db = handle;
+	const rocksdb_snapshot_t *snapshot = in_one ? rocksdb_create_snapshot(db->db) : NULL;
+	int rc = 0;
+	rocksdb_readoptions_set_snapshot(db->read, snapshot);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = operations[i].text != NULL ? rocksdb_update(db, &operations[i])
+						: rocksdb_read_record(db, &operations[i], found, NULL);
+	rocksdb_readoptions_set_snapshot(db->read, NULL);
+	if (snapshot != NULL)
+		rocksdb_release_snapshot(db->db, snapshot);
+	return rc;
+}
+
+const struct ycsb bare_rocksdb_ycsb = { rocksdb_load_records, rocksdb_run };
+
 const struct loops bare_rocksdb = {
 	rocksdb_open_bare, rocksdb_clear_bare, rocksdb_load_bare,
 	rocksdb_settle_bare, rocksdb_read_bare, rocksdb_close_bare,

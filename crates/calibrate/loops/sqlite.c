@@ -6,6 +6,8 @@
 struct db {
 	sqlite3 *connection;
 	sqlite3_stmt *begin, *begin_write, *commit, *insert, *select;
+	/* Of YCSB. */
+	sqlite3_stmt *put, *get, *set[FIELDS];
 };
 
 static int said(struct db *db, int code)
@@ -38,6 +40,13 @@ static void forget(struct db *db)
 	sqlite3_finalize(db->insert);
 	sqlite3_finalize(db->select);
 	db->insert = db->select = NULL;
+	sqlite3_finalize(db->put);
+	sqlite3_finalize(db->get);
+	db->put = db->get = NULL;
+	for (int field = 0; field < FIELDS; field++) {
+		sqlite3_finalize(db->set[field]);
+		db->set[field] = NULL;
+	}
 }
 
 static int sqlite_clear(void *handle)
@@ -133,6 +142,77 @@ static int sqlite_read(void *handle, const struct wanted *keys, size_t count, st
 	}
 	return run(db, db->commit);
 }
+
+#define NAMES "field0, field1, field2, field3, field4, field5, field6, field7, field8, field9"
+
+static int make_usertable(struct db *db)
+{
+	char text[128];
+	int rc;
+	forget(db);
+	if ((rc = execute(db, "DROP TABLE IF EXISTS usertable")) != 0 ||
+	    (rc = execute(db, "CREATE TABLE usertable (ycsb_key TEXT NOT NULL, field0 TEXT NOT NULL, "
+		"field1 TEXT NOT NULL, field2 TEXT NOT NULL, field3 TEXT NOT NULL, field4 TEXT NOT NULL, "
+		"field5 TEXT NOT NULL, field6 TEXT NOT NULL, field7 TEXT NOT NULL, field8 TEXT NOT NULL, "
+		"field9 TEXT NOT NULL, PRIMARY KEY (ycsb_key))")) != 0 ||
+	    (rc = prepare(db, "INSERT INTO usertable (ycsb_key, " NAMES ") "
+		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", &db->put)) != 0 ||
+	    (rc = prepare(db, "SELECT " NAMES " FROM usertable WHERE ycsb_key = ?1", &db->get)) != 0)
+		return rc;
+	for (int field = 0; field < FIELDS && rc == 0; field++) {
+		snprintf(text, sizeof text, "UPDATE usertable SET field%d = ?1 WHERE ycsb_key = ?2", field);
+		rc = prepare(db, text, &db->set[field]);
+	}
+	return rc;
+}
+
+static int sqlite_load_records(void *handle, const struct record *records, size_t count)
+{
+	struct db *db = handle;
+	int rc = make_usertable(db);
+	if (rc != 0 || (rc = run(db, db->begin_write)) != 0)
+		return rc;
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		sqlite3_bind_text(db->put, 1, records[i].key, (int)records[i].key_bytes, SQLITE_STATIC);
+		for (int field = 0; field < FIELDS; field++)
+			sqlite3_bind_text(db->put, field + 2, records[i].fields + field * FIELD_BYTES,
+			    FIELD_BYTES, SQLITE_STATIC);
+		rc = run(db, db->put);
+	}
+	return rc != 0 ? rc : run(db, db->commit);
+}
+
+static int sqlite_operation(struct db *db, const struct operation *operation, struct found *found)
+{
+	sqlite3_stmt *statement = operation->text != NULL ? db->set[operation->field] : db->get;
+	int rc, place = 1;
+	if (operation->text != NULL)
+		sqlite3_bind_text(statement, place++, operation->text, FIELD_BYTES, SQLITE_STATIC);
+	sqlite3_bind_text(statement, place, operation->key, (int)operation->key_bytes, SQLITE_STATIC);
+	if (operation->text != NULL)
+		return run(db, statement);
+	while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+		found->rows++;
+		for (int field = 0; field < FIELDS; field++) {
+			const unsigned char *text = sqlite3_column_text(statement, field);
+			if (text != NULL && sqlite3_column_bytes(statement, field) == FIELD_BYTES)
+				take_field(found, text);
+		}
+	}
+	sqlite3_reset(statement);
+	return rc == SQLITE_DONE ? 0 : said(db, rc);
+}
+
+static int sqlite_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+{
+	struct db *db = handle;
+	int rc = in_one ? run(db, db->begin) : 0;
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = sqlite_operation(db, &operations[i], found);
+	return rc != 0 || !in_one ? rc : run(db, db->commit);
+}
+
+const struct ycsb bare_sqlite_ycsb = { sqlite_load_records, sqlite_run };
 
 static int sqlite_close(void *handle)
 {

@@ -1,13 +1,16 @@
 //! Engines with a bare loop: a fresh process for each pair.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::de::DeserializeOwned;
+
 use crate::line::Line;
 use crate::pair::{MEMORY, Pair};
-use crate::{Failure, tools};
+use crate::{Failure, tools, ycsb};
 
 /// What the bare loops are called in the table.
 const LOOP: &str = "bare C loop";
@@ -29,8 +32,13 @@ pub fn compare(
     let [mut load, mut read] = work.map(|work| Line::new(engine, version, work, LOOP));
     let mut own = Line::new(engine, version, "read, one transaction", "db_bench");
     let db_bench = (engine == "rocksdb").then(|| tools::db_bench_of(version).ok()).flatten();
+    let ycsb = ycsb::WORKLOADS.iter().filter(|_| ycsb::has(engine));
+    let mut ycsb: Vec<Line> =
+        ycsb.map(|(_, work)| Line::new(engine, version, work, LOOP)).collect();
     for _ in 0..count {
-        let pair = pair(engine, staged, &fresh(folder)?)?;
+        let dir = fresh(folder)?;
+        let pair: Pair =
+            child(&["pair".as_ref(), engine.as_ref(), staged.as_os_str(), dir.as_ref()])?;
         load.push(pair.load);
         read.push(pair.read);
         if let Some(program) = &db_bench {
@@ -38,8 +46,13 @@ pub fn compare(
             let ns = tools::db_bench_ns(&said).ok_or("db_bench says no time")?;
             own.push([pair.read[0], ns]);
         }
+        for ((workload, _), line) in ycsb::WORKLOADS.iter().zip(&mut ycsb) {
+            let dir = fresh(folder)?;
+            line.push(child(&["ycsb".as_ref(), workload.as_ref(), engine.as_ref(), dir.as_ref()])?);
+        }
     }
-    Ok([load, read, own].into_iter().filter(Line::has_figures).collect())
+    let lines = [load, read, own].into_iter().chain(ycsb);
+    Ok(lines.filter(Line::has_figures).collect())
 }
 
 /// An empty directory in place of the last one's.
@@ -52,13 +65,12 @@ fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
     Ok(dir)
 }
 
-/// A pair in a process of its own.
-fn pair(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
+/// What this program measures in a process of its own, with these arguments.
+fn child<T: DeserializeOwned>(arguments: &[&OsStr]) -> Result<T, Failure> {
     let mut command = Command::new(env::current_exe()?);
-    command.args(["pair", engine]).arg(staged).arg(dir).stderr(Stdio::inherit());
-    let output = command.output()?;
+    let output = command.args(arguments).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("the pair of {engine} failed: {}", output.status).into());
+        return Err(format!("{arguments:?} failed: {}", output.status).into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -38,8 +38,10 @@ struct Wanted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Found {
-    rows: u64,
-    sum: u64,
+    /// How many rows.
+    pub rows: u64,
+    /// The sum of their bytes.
+    pub sum: u64,
 }
 
 /// `struct loops`.
@@ -82,10 +84,44 @@ pub fn has(engine: &str) -> bool {
     functions(engine).is_some()
 }
 
-/// An open database of a bare loop, with the rows and keys in its form.
-pub struct Bare {
+/// An open database of a bare loop.
+pub struct Database {
     functions: &'static Functions,
     db: *mut c_void,
+}
+
+impl Database {
+    /// Opens a new database in an empty directory, or on the server whose URL stands in its place.
+    pub fn open(engine: &str, place: &Path, memory: u64) -> Result<Self, Failure> {
+        let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
+        let path = CString::new(place.as_os_str().as_bytes())?;
+        let mut db = ptr::null_mut();
+        // SAFETY: the path lives through the call.
+        done(unsafe { (functions.open)(&mut db, path.as_ptr(), memory) }, "open")?;
+        Ok(Self { functions, db })
+    }
+
+    /// The handle that the functions of its library take.
+    pub const fn handle(&self) -> *mut c_void {
+        self.db
+    }
+
+    /// Runs its maintenance.
+    pub fn maintain(&mut self) -> Result<(), Failure> {
+        // SAFETY: open.
+        done(unsafe { (self.functions.settle)(self.db) }, "settle")
+    }
+
+    /// Closes it.
+    pub fn close(self) -> Result<(), Failure> {
+        // SAFETY: open, and not used again.
+        done(unsafe { (self.functions.close)(self.db) }, "close")
+    }
+}
+
+/// The same with the rows and keys of `sensors` in its form.
+pub struct Bare {
+    database: Database,
     rows: Vec<Row>,
     wanted: Vec<Wanted>,
 }
@@ -99,8 +135,6 @@ impl Bare {
         rows: &[Reading],
         keys: impl Iterator<Item = Key>,
     ) -> Result<Self, Failure> {
-        let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
-        let path = CString::new(place.as_os_str().as_bytes())?;
         let row = |reading: &Reading| Row {
             ts: reading.ts,
             values: reading.values,
@@ -111,27 +145,24 @@ impl Bare {
         };
         let wanted = |key: Key| Wanted { ts: key.ts, sensor: key.sensor, key: encoded_key(key) };
         let (rows, wanted) = (rows.iter().map(row).collect(), keys.map(wanted).collect());
-        let mut db = ptr::null_mut();
-        // SAFETY: the path lives through the call.
-        done(unsafe { (functions.open)(&mut db, path.as_ptr(), memory) }, "open")?;
-        Ok(Self { functions, db, rows, wanted })
+        Ok(Self { database: Database::open(engine, place, memory)?, rows, wanted })
     }
 
     /// Empties the table, then loads every row; the time of that alone in ns.
     pub fn load(&mut self) -> Result<u64, Failure> {
+        let Database { functions, db } = self.database;
         // SAFETY: open.
-        done(unsafe { (self.functions.clear)(self.db) }, "clear")?;
+        done(unsafe { (functions.clear)(db) }, "clear")?;
         let start = Instant::now();
         // SAFETY: open, and as many rows as is said.
-        let code = unsafe { (self.functions.load)(self.db, self.rows.as_ptr(), self.rows.len()) };
+        let code = unsafe { (functions.load)(db, self.rows.as_ptr(), self.rows.len()) };
         let ns = start.elapsed().as_nanos() as u64;
         done(code, "load").map(|()| ns)
     }
 
     /// Runs its maintenance.
     pub fn maintain(&mut self) -> Result<(), Failure> {
-        // SAFETY: open.
-        done(unsafe { (self.functions.settle)(self.db) }, "settle")
+        self.database.maintain()
     }
 
     /// Reads every key; the time in ns, and what was found.
@@ -139,20 +170,20 @@ impl Bare {
         let mut found = Found::default();
         let (keys, count) = (self.wanted.as_ptr(), self.wanted.len());
         let start = Instant::now();
+        let Database { functions, db } = self.database;
         // SAFETY: open, and as many keys as is said.
-        let code = unsafe { (self.functions.read)(self.db, keys, count, &mut found) };
+        let code = unsafe { (functions.read)(db, keys, count, &mut found) };
         let ns = start.elapsed().as_nanos() as u64;
         done(code, "read").map(|()| (ns, found))
     }
 
     /// Closes it.
     pub fn close(self) -> Result<(), Failure> {
-        // SAFETY: open, and not used again.
-        done(unsafe { (self.functions.close)(self.db) }, "close")
+        self.database.close()
     }
 }
 
-fn done(code: c_int, doing: &str) -> Result<(), Failure> {
+pub fn done(code: c_int, doing: &str) -> Result<(), Failure> {
     if code == 0 { Ok(()) } else { Err(format!("the bare loop's {doing} gave {code}").into()) }
 }
 

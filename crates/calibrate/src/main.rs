@@ -11,6 +11,7 @@ mod pair;
 mod rows;
 mod servers;
 mod tools;
+mod ycsb;
 
 use std::error::Error;
 use std::path::Path;
@@ -20,6 +21,7 @@ use embermark_data::staged;
 use embermark_engines::{Availability, Engine, Kind, registry};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use serde::Serialize;
 
 use line::Line;
 
@@ -43,7 +45,12 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["pair", engine, staged, dir] => one_pair(engine, staged, dir),
+        ["pair", engine, staged, dir] => {
+            pair::run(engine, Path::new(staged), Path::new(dir)).and_then(|pair| said(&pair))
+        }
+        ["ycsb", workload, engine, dir] => {
+            ycsb::pair(workload, engine, Path::new(dir)).and_then(|pair| said(&pair))
+        }
         _ => match asked(&words) {
             Some((pairs, engines)) => calibrate(pairs, &engines),
             None => {
@@ -72,10 +79,9 @@ fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
     (pairs >= FEWEST_PAIRS && known).then_some((pairs, engines))
 }
 
-/// The child's part: one pair.
-fn one_pair(engine: &str, staged: &str, dir: &str) -> Result<(), Failure> {
-    let pair = pair::run(engine, Path::new(staged), Path::new(dir))?;
-    println!("{}", serde_json::to_string(&pair)?);
+/// Prints what a pair measured, for the process that started this one.
+fn said(pair: &impl Serialize) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string(pair)?);
     Ok(())
 }
 

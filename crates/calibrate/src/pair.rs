@@ -130,7 +130,8 @@ pub enum Side {
     Theirs,
 }
 
-fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
+/// Of each side the median.
+pub fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
     [0, 1].map(|side| {
         let figures: Vec<f64> = figures.iter().map(|both| both[side]).collect();
         median(&figures).unwrap_or(f64::NAN)

@@ -1,0 +1,278 @@
+//! YCSB's workloads A and C: the built-in files, and bare loops that do the same operations.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::time::Instant;
+
+use embermark_data::draw::Draw;
+use embermark_data::table::StagedTable;
+use embermark_data::zipf::{Zipf, scrambled};
+use embermark_engines::{Reopener, registry};
+use embermark_language::{BUILT_IN, parse};
+use embermark_meter::Meter;
+use embermark_model::Scale;
+use embermark_model::plan::DataSource;
+use embermark_model::table::Value;
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Spec, Workload};
+use serde_json::Value as Json;
+
+use crate::Failure;
+use crate::loops::{Database, Found, done};
+use crate::pair::{self, MEMORY, Side};
+use crate::rows::SEED;
+
+/// The files that are compared, and what a line of the table calls each.
+pub const WORKLOADS: [(&str, &str); 2] =
+    [("ycsb-c", "YCSB C, one transaction"), ("ycsb-a", "YCSB A, a transaction each")];
+
+/// Records: 10 MB, which the caches hold, so that the harness is seen beside the engine.
+const RECORDS: usize = 10_000;
+/// Operations of a run.
+const OPERATIONS: usize = 100_000;
+/// Runs of each side; the first is discarded.
+const RUNS: usize = 6;
+const FIELDS: usize = 10;
+const FIELD_BYTES: usize = 100;
+/// YCSB's: `ZipfianGenerator` over so many items, scrambled.
+const SKEW: f64 = 0.99;
+const ITEMS: u64 = 10_000_000_000;
+
+/// `struct record`.
+#[repr(C)]
+struct Record {
+    key: *const c_char,
+    fields: *const c_char,
+    key_bytes: usize,
+}
+
+/// `struct operation`.
+#[repr(C)]
+struct Operation {
+    key: *const c_char,
+    text: *const c_char,
+    key_bytes: usize,
+    field: usize,
+}
+
+/// `struct ycsb`.
+#[repr(C)]
+struct Functions {
+    load: unsafe extern "C" fn(*mut c_void, *const Record, usize) -> c_int,
+    run: unsafe extern "C" fn(*mut c_void, *const Operation, usize, c_int, *mut Found) -> c_int,
+}
+
+unsafe extern "C" {
+    static bare_sqlite_ycsb: Functions;
+    static bare_lmdb_ycsb: Functions;
+    static bare_rocksdb_ycsb: Functions;
+}
+
+fn functions(engine: &str) -> Option<&'static Functions> {
+    // SAFETY: constants of the C files, of the type that their header gives them.
+    unsafe {
+        match engine {
+            "sqlite" => Some(&bare_sqlite_ycsb),
+            "lmdb" => Some(&bare_lmdb_ycsb),
+            "rocksdb" => Some(&bare_rocksdb_ycsb),
+            _ => None,
+        }
+    }
+}
+
+/// Whether that engine has these loops.
+pub fn has(engine: &str) -> bool {
+    functions(engine).is_some()
+}
+
+/// An operation: the place of its record, and the field that it sets to a text, or `None`: it reads.
+struct Drawn {
+    record: usize,
+    set: Option<(usize, String)>,
+}
+
+/// Records, and what is done with them.
+struct Work {
+    /// Keys and fields.
+    records: Vec<(String, String)>,
+    drawn: Vec<Drawn>,
+    /// Whether all of it only reads, in one transaction.
+    only_reads: bool,
+}
+
+impl Work {
+    /// The records that were staged, and operations of the bare loop: by the same law as the workload's, in an
+    /// order of their own where half of them write.
+    fn of(workload: &str, staged: &Path) -> Result<Self, Failure> {
+        let tables: Json = serde_json::from_slice(&fs::read(staged)?)?;
+        let file = tables[0]["file"].as_str().ok_or("what was staged names no file")?;
+        let table = StagedTable::open(Path::new(file))?;
+        let text = |row: usize, column: usize| match table.value(row, column) {
+            Value::Text(text) => Ok(text.to_owned()),
+            other => Err(Failure::from(format!("a column of YCSB is no text: {other:?}"))),
+        };
+        let record = |row| {
+            let fields: Result<String, _> = (1..=FIELDS).map(|column| text(row, column)).collect();
+            Ok((text(row, 0)?, fields?))
+        };
+        let records: Result<Vec<_>, Failure> = (0..RECORDS).map(record).collect();
+        let only_reads = workload == "ycsb-c";
+        // Of the phase after `load`, as the workload draws it.
+        let (mut keys, mut other) = (Draw::new(SEED, 101), Draw::new(SEED, 1));
+        let law = Zipf::new(ITEMS, SKEW);
+        let operation = |_| Drawn {
+            record: scrambled(law.draw(&mut keys), RECORDS as u64) as usize,
+            set: (!only_reads && other.below(2) == 0).then(|| {
+                let text = (0..FIELD_BYTES).map(|_| char::from(b'!' + other.below(94) as u8));
+                let text = text.collect();
+                (other.below(FIELDS), text)
+            }),
+        };
+        let drawn = (0..OPERATIONS).map(operation).collect();
+        Ok(Self { records: records?, drawn, only_reads })
+    }
+
+    /// What the reads must find, each after the updates before it.
+    fn expected(&self) -> Found {
+        let mut now: Vec<Vec<u64>> = self.records.iter().map(|(_, fields)| sums(fields)).collect();
+        let mut found = Found::default();
+        for Drawn { record, set } in &self.drawn {
+            match set {
+                Some((field, text)) => now[*record][*field] = sums(text)[0],
+                None => {
+                    found.rows += 1;
+                    found.sum = now[*record].iter().fold(found.sum, |sum, f| sum.wrapping_add(*f));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Of each field what `take_field` in `loops.h` adds.
+fn sums(fields: &str) -> Vec<u64> {
+    let field = |bytes: &[u8]| {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let sum =
+            words.iter().fold(0, |sum: u64, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
+        let rest = rest.try_into().map_or(0, u32::from_ne_bytes);
+        sum.wrapping_add(u64::from(rest))
+    };
+    fields.as_bytes().chunks(FIELD_BYTES).map(field).collect()
+}
+
+/// A bare loop's database, with the work in its form.
+struct Bare<'a> {
+    database: Database,
+    functions: &'static Functions,
+    work: &'a Work,
+    records: Vec<Record>,
+    operations: Vec<Operation>,
+}
+
+impl<'a> Bare<'a> {
+    fn open(engine: &str, dir: &Path, work: &'a Work) -> Result<Self, Failure> {
+        let functions = functions(engine).ok_or("it has no bare loop of YCSB")?;
+        let records = work.records.iter().map(|(key, fields)| Record {
+            key: key.as_ptr().cast(),
+            fields: fields.as_ptr().cast(),
+            key_bytes: key.len(),
+        });
+        let operations = work.drawn.iter().map(|Drawn { record, set }| {
+            let key = &work.records[*record].0;
+            Operation {
+                key: key.as_ptr().cast(),
+                text: set.as_ref().map_or(ptr::null(), |(_, text)| text.as_ptr().cast()),
+                key_bytes: key.len(),
+                field: set.as_ref().map_or(0, |(field, _)| *field),
+            }
+        });
+        let (records, operations) = (records.collect(), operations.collect());
+        let database = Database::open(engine, dir, MEMORY)?;
+        Ok(Self { database, functions, work, records, operations })
+    }
+
+    /// Loads every record anew.
+    fn load(&mut self) -> Result<(), Failure> {
+        let (records, count) = (self.records.as_ptr(), self.records.len());
+        // SAFETY: open, and as many records as is said, whose texts live as long as `work`.
+        done(unsafe { (self.functions.load)(self.database.handle(), records, count) }, "load")?;
+        self.database.maintain()
+    }
+
+    /// Does every operation; ns of one.
+    fn run(&mut self) -> Result<(f64, Found), Failure> {
+        let mut found = Found::default();
+        let (operations, count) = (self.operations.as_ptr(), self.operations.len());
+        let (handle, in_one) = (self.database.handle(), c_int::from(self.work.only_reads));
+        let start = Instant::now();
+        // SAFETY: open, and as many operations as is said, whose texts live as long as `work`.
+        let code = unsafe { (self.functions.run)(handle, operations, count, in_one, &mut found) };
+        let ns = start.elapsed().as_nanos() as f64 / count as f64;
+        done(code, "run").map(|()| (ns, found))
+    }
+}
+
+/// Opens the built-in file of that name.
+fn built_in(name: &str) -> Result<&'static dyn Workload, Failure> {
+    let of = |(known, _): &&(&str, &str)| *known == name;
+    let (_, text) = BUILT_IN.iter().find(of).ok_or("it is no built-in file")?;
+    Ok(Defined::leak(parse(name, text, &[])?, PathBuf::new(), 0.0))
+}
+
+/// One pair on an engine, below an empty directory: ns of an operation of ours and of the bare loop's, medians of
+/// the counted runs.
+pub fn pair(workload: &str, engine: &str, dir: &Path) -> Result<[f64; 2], Failure> {
+    let [ours, theirs, staged] = ["ours", "theirs", "rows"].map(|side| dir.join(side));
+    fs::create_dir(&ours)?;
+    fs::create_dir(&theirs)?;
+    let file = built_in(workload)?;
+    file.source(&DataSource::Synthetic, SEED)?.stage(Scale::Rows(RECORDS as u64), &staged)?;
+    let variant = file.info().variants[0].name;
+    let prepared = file.prepare(&Spec::of(staged.clone(), variant, SEED))?;
+    let (options, measured) = (pair::options(ours), registry::find(engine)?);
+    let store = measured.open(&options)?.store;
+    let mut bench = prepared.open(store, Reopener::of(measured, options))?;
+    let work = Work::of(workload, &staged)?;
+    let mut bare = Bare::open(engine, &theirs, &work)?;
+    bare.load()?;
+    let (place, expected) = (pair::phase(&*bench, "run")?, work.expected());
+    let mut meter = Meter::new(None);
+    let figures = pair::turns(RUNS, |side| match side {
+        Side::Ours => pair::timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
+        Side::Theirs => {
+            // The workload begins with its records as they were loaded, too.
+            if !work.only_reads {
+                bare.load()?;
+            }
+            match bare.run()? {
+                (ns, found) if found == expected => Ok(ns),
+                (_, found) => Err(format!("the loop found {found:?}, and not {expected:?}").into()),
+            }
+        }
+    })?;
+    bare.database.close()?;
+    bench.finish()?;
+    Ok(pair::medians(&figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bare_loop_of_ycsb_finds_what_it_wrote_and_so_does_the_workload() {
+        for engine in ["sqlite", "lmdb", "rocksdb"] {
+            if !embermark_skips::is_here(registry::find(engine).unwrap()) {
+                continue;
+            }
+            for (workload, _) in WORKLOADS {
+                let dir = tempfile::tempdir().unwrap();
+                let figures = pair(workload, engine, dir.path()).unwrap();
+                assert!(figures.iter().all(|ns| *ns > 0.0), "{engine} {workload}: {figures:?}");
+            }
+        }
+    }
+}
