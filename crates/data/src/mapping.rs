@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use memmap2::{Mmap, MmapMut, MmapOptions};
+use memmap2::{Mmap, MmapMut, MmapOptions, UncheckedAdvice};
 
 use crate::DataError;
 
@@ -51,6 +51,20 @@ pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
         let _ = mapping.advise(memmap2::Advice::Sequential);
     }
     Ok(mapping)
+}
+
+/// Takes the pages of a mapping out of this process's memory. The system may keep them, and brings those
+/// that are asked for again.
+pub(crate) fn release(mapping: &Mmap) {
+    // SAFETY: the mapping is shared with its file, so that no content is lost. Where the system does not
+    // take the advice, the pages stay.
+    let _ = unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
+}
+
+/// The same of one that is written: what was written goes to the file in any case.
+pub(crate) fn release_mut(mapping: &MmapMut) {
+    // SAFETY: as in `release`.
+    let _ = unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
 
 /// Maps a file of our own for reading and writing; what is written is in the file.

@@ -7,7 +7,7 @@ use embermark_model::table::Keep;
 
 use super::layout::{self, Entry, Header};
 use super::order::Sorted;
-use crate::mapping::map_mut;
+use crate::mapping::{map_mut, release_mut};
 
 /// How many rows are left out since another has their key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,16 +104,19 @@ impl Again {
         }
         let mut mapping = map_mut(file)?;
         let (words, at) = (layout::words(columns.len()), layout::rows_at(columns.len(), keys));
-        let rows = &mut mapping[at..at + 8 * words * self.rows];
-        let rows: &mut [u64] = bytemuck::cast_slice_mut(rows);
         for entry in &mut *columns {
             entry.present = 0;
         }
         let mut to = 0;
         for row in (0..self.rows).filter(|&row| !self.contains(row)) {
+            let rows: &mut [u64] =
+                bytemuck::cast_slice_mut(&mut mapping[at..at + 8 * words * self.rows]);
             rows.copy_within(row * words..(row + 1) * words, to);
             layout::take(columns, &rows[to..to + words]);
             to += words;
+            if to % (words << 16) == 0 {
+                release_mut(&mapping);
+            }
         }
         Ok(())
     }

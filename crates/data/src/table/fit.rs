@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value};
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use super::absent::Absent;
 use super::fault::{Fault, check};
-use super::time::{self, Time};
+use super::time::{self, Moment};
 use crate::DataError;
 
 const NANOS: i64 = 1_000_000_000;
@@ -65,7 +64,7 @@ impl Reading {
 
     /// Whether a cell of a column stands for no value.
     #[inline]
-    pub(super) fn is_absent(&self, column: &Column, cell: Cell<'_>) -> bool {
+    fn is_absent(&self, column: &Column, cell: Cell<'_>) -> bool {
         column.nullable
             && match cell {
                 Cell::Text(text) if self.absent.has_text(text) => true,
@@ -125,6 +124,20 @@ impl Reading {
         Ok(value)
     }
 
+    /// A time that DuckDB has read by a format, and the text that it was read from.
+    pub(super) fn formatted<'a>(
+        &mut self,
+        column: &Column,
+        (time, text): (Cell<'a>, Cell<'a>),
+        unit: TimeUnit,
+    ) -> Result<Value<'a>, Fault> {
+        match time {
+            _ if self.is_absent(column, text) => Ok(Value::Null),
+            Cell::Null => self.fit(column, text),
+            time => self.moment(time, unit).map(Value::Int),
+        }
+    }
+
     /// A text without the NULs that a power cut leaves before a row.
     #[inline]
     fn without_nuls<'a>(&mut self, column: &Column, cell: Cell<'a>) -> Cell<'a> {
@@ -164,105 +177,81 @@ impl Reading {
     #[inline]
     fn instant(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
         let text = text.trim_ascii();
-        if !matches!(text, [_, _, _, _, b'-', ..]) {
-            return match whole(text) {
-                Err(Fault::NotWhole) => self.decimal_seconds(text, unit),
-                other => other,
-            };
+        match (time::parse(text), whole(text)) {
+            (Some(moment), _) => self.timed(moment, unit),
+            (None, Err(Fault::NotWhole)) => self.in_unit(decimal_seconds(text)?, unit),
+            (None, other) => other,
         }
-        let time = time::parse(text).ok_or(Fault::NotATime)?;
-        self.timed(time, unit)
     }
 
-    /// Seconds since 1970 that have a fraction, exactly.
-    fn decimal_seconds(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
-        let text = str::from_utf8(text).map_err(|_| Fault::NotATime)?;
-        let (seconds, fraction) = text.split_once('.').ok_or(Fault::NotATime)?;
-        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let negative = seconds.starts_with('-');
-        if !is_digits(seconds.trim_start_matches('-')) || !is_digits(fraction) {
-            return Err(Fault::NotATime);
-        }
-        let whole: i64 = seconds.parse().map_err(|_| Fault::OutOfRange)?;
-        let digits = &fraction[..fraction.len().min(9)];
-        let nanos: i64 = format!("{digits:0<9}").parse().map_err(|_| Fault::NotATime)?;
-        let cut = fraction.bytes().skip(9).any(|digit| digit != b'0');
-        let (seconds, nanos) = match negative && nanos > 0 {
-            true => (whole - 1, NANOS - nanos),
-            false => (whole, nanos),
-        };
-        self.units(seconds, nanos, cut, unit)
-    }
-
-    /// The same of a number.
+    /// The time that a number of seconds is.
     fn seconds(&mut self, value: f64, unit: TimeUnit) -> Result<i64, Fault> {
         if !value.is_finite() || value.abs() > 1e14 {
             return Err(Fault::NotATime);
         }
         // A double of this time has microseconds at best.
-        let micros = (value * 1e6).round() as i64;
-        self.units(micros.div_euclid(1_000_000), 1_000 * micros.rem_euclid(1_000_000), false, unit)
+        self.in_unit(1_000 * (value * 1e6).round() as i128, unit)
     }
 
     /// The time that DuckDB has read.
-    pub(super) fn moment(&mut self, cell: Cell<'_>, unit: TimeUnit) -> Result<i64, Fault> {
-        let of = |value: i64, per_second: i64, has_zone| Time {
-            seconds: value.div_euclid(per_second),
-            nanos: (value.rem_euclid(per_second) * (NANOS / per_second)) as u32,
-            cut: false,
-            has_zone,
+    fn moment(&mut self, cell: Cell<'_>, unit: TimeUnit) -> Result<i64, Fault> {
+        let (nanos, has_zone) = match cell {
+            Cell::Micros(value) => (1_000 * i128::from(value), false),
+            Cell::Instant(value) => (1_000 * i128::from(value), true),
+            Cell::Nanos(value) => (value.into(), false),
+            _ => return Err(Fault::NotATime),
         };
-        match cell {
-            Cell::Micros(value) => self.timed(of(value, 1_000_000, false), unit),
-            Cell::Instant(value) => self.timed(of(value, 1_000_000, true), unit),
-            Cell::Nanos(value) => self.timed(of(value, NANOS, false), unit),
-            _ => Err(Fault::NotATime),
-        }
+        self.timed(Moment { nanos, has_zone }, unit)
     }
 
-    /// A time in a unit, and in UTC.
+    /// A moment in UTC and in a unit.
     #[inline]
-    fn timed(&mut self, time: Time, unit: TimeUnit) -> Result<i64, Fault> {
-        let mut seconds = time.seconds;
-        if !time.has_zone && self.zone.is_some() {
-            seconds = self.in_utc(seconds).ok_or(Fault::OutOfRange)?;
+    fn timed(&mut self, moment: Moment, unit: TimeUnit) -> Result<i64, Fault> {
+        match moment.has_zone || self.zone.is_none() {
+            true => self.in_unit(moment.nanos, unit),
+            false => {
+                let utc = self.in_utc(moment.nanos).ok_or(Fault::OutOfRange)?;
+                self.in_unit(utc, unit)
+            }
         }
-        self.units(seconds, time.nanos.into(), time.cut, unit)
     }
 
-    /// Seconds of UTC of those that a clock of the zone shows. Of an hour that it shows twice the
+    /// The time in UTC at which a clock of the zone shows another. Of an hour that it shows twice the
     /// second is taken where the first would lie well before the time before.
-    fn in_utc(&mut self, seconds: i64) -> Option<i64> {
+    fn in_utc(&mut self, clock: i128) -> Option<i128> {
         const BACK: i64 = 1_800;
         let zone = self.zone.as_ref()?;
-        let clock = Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC);
-        let ambiguous = zone.to_ambiguous_timestamp(DateTime::from(clock));
+        let clock = Offset::UTC.to_datetime(Timestamp::from_nanosecond(clock).ok()?);
+        let ambiguous = zone.to_ambiguous_timestamp(clock);
+        self.doubtful += u64::from(ambiguous.is_ambiguous());
+        let first = ambiguous.compatible().ok()?;
+        let is_back = |last: Timestamp| first.as_second() < last.as_second() - BACK;
         let found = match ambiguous.offset() {
-            AmbiguousOffset::Unambiguous { .. } => ambiguous.compatible().ok()?,
-            AmbiguousOffset::Fold { .. } => {
-                self.doubtful += 1;
-                let (first, second) = (ambiguous.earlier().ok()?, ambiguous.later().ok()?);
-                let is_back = |last: Timestamp| first.as_second() < last.as_second() - BACK;
-                if self.last.is_some_and(is_back) { second } else { first }
+            AmbiguousOffset::Fold { .. } if self.last.is_some_and(is_back) => {
+                ambiguous.later().ok()?
             }
-            AmbiguousOffset::Gap { .. } => {
-                self.doubtful += 1;
-                ambiguous.compatible().ok()?
-            }
+            _ => first,
         };
         self.last = Some(found);
-        Some(found.as_second())
+        Some(found.as_nanosecond())
     }
 
+    /// Nanoseconds in a unit.
     #[inline]
-    fn units(&mut self, seconds: i64, nanos: i64, cut: bool, unit: TimeUnit) -> Result<i64, Fault> {
-        let nanos_of_unit = NANOS / unit.per_second();
-        self.finer += u64::from(cut || nanos % nanos_of_unit != 0);
-        seconds
-            .checked_mul(unit.per_second())
-            .and_then(|seconds| seconds.checked_add(nanos / nanos_of_unit))
-            .ok_or(Fault::OutOfRange)
+    fn in_unit(&mut self, nanos: i128, unit: TimeUnit) -> Result<i64, Fault> {
+        let nanos_of_unit = i128::from(NANOS / unit.per_second());
+        self.finer += u64::from(nanos % nanos_of_unit != 0);
+        i64::try_from(nanos.div_euclid(nanos_of_unit)).map_err(|_| Fault::OutOfRange)
     }
+}
+
+/// Nanoseconds since 1970 of seconds that have a fraction; digits beyond the ninth are cut off.
+fn decimal_seconds(text: &[u8]) -> Result<i128, Fault> {
+    let parts = str::from_utf8(text).ok().and_then(|text| text.split_once('.'));
+    let (seconds, fraction) = parts.ok_or(Fault::NotATime)?;
+    let is_digits = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = if is_digits { &fraction[..fraction.len().min(9)] } else { "none" };
+    format!("{seconds}{digits:0<9}").parse().map_err(|_| Fault::NotATime)
 }
 
 /// The whole number that a text is, with a sign and blanks around it or without.

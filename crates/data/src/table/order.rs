@@ -1,8 +1,9 @@
 //! Rows in the order of some of their columns, sorted outside the heap.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::io::{self, BufWriter, Write};
-use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
@@ -10,10 +11,13 @@ use embermark_model::table::Value;
 use memmap2::MmapMut;
 
 use super::staged::{StagedTable, compare};
-use crate::mapping::map_mut;
+use crate::mapping::{map_mut, release_mut};
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 256 << 10;
+
+/// Rows that are sorted at once; what is sorted so is merged.
+const RUN: usize = 1 << 21;
 
 /// A row and the beginning of its key. Where two have different prefixes, these have the order of
 /// the keys.
@@ -29,54 +33,94 @@ pub(super) struct Keyed {
 #[derive(Debug)]
 pub(super) struct Sorted<'a> {
     by: By<'a>,
+    /// Sorted in runs.
     pairs: MmapMut,
 }
 
 impl<'a> Sorted<'a> {
-    /// Sorts `rows` by `columns`, none of which is absent in any row. The temporary file lies in
-    /// `folder`.
+    /// Sorts the first so many rows by `columns`, none of which is absent in any row. The temporary file
+    /// lies in `folder`.
     pub(super) fn new(
         table: &'a StagedTable,
         columns: &'a [usize],
-        rows: Range<usize>,
+        rows: usize,
         folder: &Path,
     ) -> io::Result<Self> {
-        let by = By::new(table, columns, rows.clone());
+        let by = By::new(table, columns, rows);
         let file = tempfile::tempfile_in(folder)?;
         // Written, not only mapped: a full disk is an error here and would be a signal there.
         let mut out = BufWriter::with_capacity(BUFFER, &file);
-        for row in rows {
+        for row in table.each_row().take(rows) {
             let pair = Keyed { prefix: by.prefix(row), row: row as u64 };
             out.write_all(bytemuck::bytes_of(&pair))?;
         }
         out.flush()?;
         drop(out);
-        let mut mapping = map_mut(&file)?;
-        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping);
-        pairs.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
-        Ok(Self { by, pairs: mapping })
-    }
-
-    fn pairs(&self) -> &[Keyed] {
-        bytemuck::cast_slice(&self.pairs)
+        let mut pairs = map_mut(&file)?;
+        for at in (0..rows).step_by(RUN) {
+            let run = &mut bytemuck::cast_slice_mut(&mut pairs)[at..rows.min(at + RUN)];
+            run.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
+            release_mut(&pairs);
+        }
+        Ok(Self { by, pairs })
     }
 
     /// The rows in order, and whether each has the key of the one before.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
-        let pairs = self.pairs();
-        let first = pairs.first().map(|pair| (pair.row as usize, false));
-        let others = pairs.windows(2).map(|pair| {
-            let again = self.by.compare(&pair[0], &pair[1]).is_eq();
-            (pair[1].row as usize, again)
-        });
-        first.into_iter().chain(others)
+        let pairs: &[Keyed] = bytemuck::cast_slice(&self.pairs);
+        let mut runs: BinaryHeap<_> =
+            pairs.chunks(RUN).map(|rest| Run { by: &self.by, rest }).collect();
+        let (mut before, mut count) = (None, 0);
+        std::iter::from_fn(move || {
+            let mut least = runs.peek_mut()?;
+            let (next, rest) = least.rest.split_first()?;
+            match rest {
+                [] => drop(PeekMut::pop(least)),
+                rest => least.rest = rest,
+            }
+            let again =
+                before.replace(next).is_some_and(|last| self.by.compare(last, next).is_eq());
+            count += 1;
+            if count % (RUN / 16) == 0 {
+                release_mut(&self.pairs);
+            }
+            Some((next.row as usize, again))
+        })
     }
 }
 
+/// What is left of rows that were sorted at once. The greatest of several is the one that begins with the
+/// least key.
+struct Run<'a> {
+    by: &'a By<'a>,
+    rest: &'a [Keyed],
+}
+
+impl Ord for Run<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.rest[0], &other.rest[0]);
+        self.by.compare(b, a).then(b.row.cmp(&a.row))
+    }
+}
+
+impl PartialOrd for Run<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Run<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Run<'_> {}
+
 /// Whether the rows lie in ascending order of `columns`, no two of them alike.
 pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
-    let by = By::new(table, columns, 0..table.rows());
-    let mut rows = (0..table.rows()).map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
+    let by = By::new(table, columns, table.rows());
+    let mut rows = table.each_row().map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
     let Some(mut last) = rows.next() else { return true };
     rows.all(|next| by.compare(&std::mem::replace(&mut last, next), &next).is_lt())
 }
@@ -106,7 +150,7 @@ struct Part {
 }
 
 impl<'a> By<'a> {
-    fn new(table: &'a StagedTable, columns: &'a [usize], rows: Range<usize>) -> Self {
+    fn new(table: &'a StagedTable, columns: &'a [usize], rows: usize) -> Self {
         let (mut parts, mut left, mut whole) = (Vec::new(), u64::BITS, true);
         for &column in columns {
             let mut part = Part { column, least: 0, shared: 0, needs: u64::BITS, takes: 0 };
@@ -117,7 +161,7 @@ impl<'a> By<'a> {
                 }
                 (Value::Float(_), _) => {}
                 _ => {
-                    let texts = Texts::of(table, column, rows.clone());
+                    let texts = Texts::of(table, column, rows);
                     part.shared = texts.shared;
                     part.needs = 8 * (texts.longest - texts.shared).min(8) as u32;
                     // Zeros fill up a shorter text, which is another text where it has none itself.
@@ -196,7 +240,8 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(table: &StagedTable, column: usize, mut rows: Range<usize>) -> Self {
+    fn of(table: &StagedTable, column: usize, rows: usize) -> Self {
+        let mut rows = table.each_row().take(rows);
         let Some(first) = rows.next().map(|row| table.value(row, column)) else {
             return Self { shared: 0, longest: 0, zeros: false };
         };

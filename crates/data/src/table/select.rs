@@ -4,7 +4,7 @@ use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Column, ColumnType, Literal, MakeKind, RowsFile, TimeUnit};
 
 use super::fit::Reading;
-use super::source::Source;
+use super::source::{Block, Source};
 use crate::DataError;
 
 /// Where the values of a column come from.
@@ -103,10 +103,11 @@ impl Selection {
 
     /// Whether a row of delimited text is the line of names once more.
     #[inline]
-    pub(super) fn is_header(&self, cells: &[Cell<'_>]) -> bool {
+    pub(super) fn is_header(&self, block: &Block<'_>, row: usize) -> bool {
+        let mut pairs = self.headers.iter().enumerate();
         let mut pairs =
-            self.headers.iter().zip(cells).filter_map(|(name, cell)| Some((name.as_ref()?, cell)));
-        let is_name = |(name, cell): (&Vec<u8>, &Cell<'_>)| match cell {
+            std::iter::from_fn(|| pairs.find_map(|(at, name)| Some((at, name.as_ref()?))));
+        let is_name = |(at, name): (usize, &Vec<u8>)| match block.cell(at, row) {
             Cell::Text(text) => text.trim_ascii() == &name[..],
             _ => false,
         };

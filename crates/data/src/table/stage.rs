@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Keep, RowsFile, RowsFrom, Table, Value};
 use sha2::{Digest, Sha256};
 
@@ -14,7 +14,7 @@ use super::fit::Reading;
 use super::made::Maker;
 use super::refused::{AGAIN, Refused, shown, shown_cell};
 use super::select::{From, Selection};
-use super::source::{Source, check_whole};
+use super::source::{Block, Source, check_whole};
 use super::writer::{TableWriter, folder};
 use crate::DataError;
 
@@ -40,6 +40,9 @@ const FINER: &str = "time finer than the unit of its column: cut";
 const NULS: &str = "NULs before a value: passed over";
 const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
 const HEADERS: &str = "the names of the columns again: passed over";
+const CUT: &str =
+    "the first rows, as the scale says; lines among them that are no rows are not counted";
+const COARSE: &str = "times of the Parquet type INT96, read to the microsecond";
 const REPEATED: &str = "a key that comes again: one row is kept, as the table says";
 /// Places of dropped rows that are remembered, by which a message finds a line.
 const REMEMBERED: usize = 1 << 20;
@@ -97,6 +100,7 @@ fn read(
         refused: Refused::new(&table.columns),
         gone: Vec::new(),
         headers: 0,
+        is_cut: false,
     };
     let paths = source.files.as_ref().map(|files| files.paths.clone()).unwrap_or_default();
     let (read, sha256) = std::thread::scope(|scope| {
@@ -104,20 +108,23 @@ fn read(
         let hashing = scope.spawn(|| {
             paths.iter().try_for_each(|path| check_whole(path)).and_then(|()| digest(&paths))
         });
-        let read = source.read(&selection.sql, |row| stager.row(row));
+        let read = source.read(&selection.sql, |block| stager.take(block));
         (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     read?;
     let rejected = source.rejected()?;
-    let Stager { writer, mut refused, reading, gone, headers, .. } = stager;
+    let Stager { writer, mut refused, reading, gone, headers, is_cut, read, .. } = stager;
     for line in &rejected {
         refused.count_lines(line);
     }
+    let is_coarse = wanted.iter().any(|name| source.coarse.iter().any(|field| field == name));
     let remarks = [
         (FINER, reading.finer),
         (NULS, reading.nuls),
         (DOUBTFUL, reading.doubtful),
         (HEADERS, headers),
+        (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
+        (COARSE, if is_coarse { read } else { 0 }),
     ];
     let mut staged = finish(
         writer,
@@ -177,67 +184,78 @@ struct Stager<'a> {
     /// Those of them that are not staged.
     gone: Vec<u64>,
     headers: u64,
+    /// Whether there were more rows than are wanted.
+    is_cut: bool,
 }
 
 impl Stager<'_> {
-    /// Takes a row; says whether it wants more.
-    #[inline]
-    fn row(&mut self, cells: &[Cell<'_>]) -> Result<bool, DataError> {
-        if self.writer.rows() == self.limit {
-            return Ok(false);
-        }
-        let number = self.read;
-        self.read += 1;
-        if self.selection.is_header(cells) {
-            self.headers += 1;
-            self.forget(number);
-            return Ok(true);
-        }
-        if self.source.has_broken && cells.iter().all(|cell| *cell == Cell::Null) {
-            self.refused.count_broken(number);
-            self.forget(number);
-            return Ok(true);
-        }
-        for (place, (column, from)) in
-            self.table.columns.iter().zip(&self.selection.columns).enumerate()
-        {
-            let found = match *from {
-                From::Number { from, step, repeat } => {
-                    let steps = number as i64 / repeat as i64;
-                    let value = Value::Int(from.wrapping_add(step.wrapping_mul(steps)));
-                    check(column, &value).map(|()| value).map_err(|fault| (fault, shown(&value)))
-                }
-                From::Field(at) => {
-                    let fit = self.reading.fit(column, cells[at]);
-                    fit.map_err(|fault| (fault, shown_cell(&cells[at])))
-                }
-                From::Time { time, text, unit } => {
-                    let fit = match (cells[time], cells[text]) {
-                        (_, raw) if self.reading.is_absent(column, raw) => Ok(Value::Null),
-                        (Cell::Null, raw) => self.reading.fit(column, raw),
-                        (time, _) => self.reading.moment(time, unit).map(Value::Int),
-                    };
-                    fit.map_err(|fault| (fault, shown_cell(&cells[text])))
-                }
-            };
-            match found {
-                Ok(value) => self.writer.put(place, value),
-                Err((fault, found)) => {
-                    self.refused.count(place, fault, number, || found);
-                    self.writer.drop_row();
-                    self.forget(number);
-                    return Ok(true);
-                }
+    /// Takes rows; says whether it wants more.
+    fn take(&mut self, block: &Block<'_>) -> Result<bool, DataError> {
+        let mut from = 0;
+        while from < block.rows() {
+            let room = usize::try_from(self.limit - self.writer.rows()).unwrap_or(usize::MAX);
+            if room == 0 {
+                self.is_cut = true;
+                return Ok(false);
             }
+            let to = block.rows().min(from.saturating_add(room));
+            self.rows(block, from..to)?;
+            from = to;
         }
-        self.writer.end_row()?;
         Ok(true)
     }
 
-    fn forget(&mut self, number: u64) {
-        if self.gone.len() < REMEMBERED {
-            self.gone.push(number);
+    /// Takes some of them, column by column.
+    fn rows(&mut self, block: &Block<'_>, rows: Range<usize>) -> Result<(), DataError> {
+        let first = self.read;
+        self.read += rows.len() as u64;
+        self.writer.begin(rows.len());
+        for row in rows.clone() {
+            let nth = row - rows.start;
+            if self.selection.is_header(block, row) {
+                self.headers += 1;
+                self.writer.leave_out(nth);
+            } else if self.source.is_broken(block, row, self.selection.sql.len()) {
+                self.refused.count_broken(first + nth as u64);
+                self.writer.leave_out(nth);
+            }
         }
+        let columns = self.table.columns.iter().zip(&self.selection.columns);
+        for (place, (column, from)) in columns.enumerate() {
+            for row in rows.clone() {
+                let (nth, number) = (row - rows.start, first + (row - rows.start) as u64);
+                if self.writer.is_left_out(nth) {
+                    continue;
+                }
+                let (found, at) = match *from {
+                    From::Number { from, step, repeat } => {
+                        let steps = number as i64 / repeat as i64;
+                        let value = Value::Int(from.wrapping_add(step.wrapping_mul(steps)));
+                        (check(column, &value).map(|()| value), None)
+                    }
+                    From::Field(at) => (self.reading.fit(column, block.cell(at, row)), Some(at)),
+                    From::Time { time, text, unit } => {
+                        let cells = (block.cell(time, row), block.cell(text, row));
+                        (self.reading.formatted(column, cells, unit), Some(text))
+                    }
+                };
+                match found {
+                    Ok(value) => self.writer.put(nth, place, value),
+                    Err(fault) => {
+                        let found =
+                            || at.map_or_else(String::new, |at| shown_cell(&block.cell(at, row)));
+                        self.refused.count(place, fault, number, found);
+                        self.writer.leave_out(nth);
+                    }
+                }
+            }
+        }
+        for nth in (0..rows.len()).filter(|nth| self.writer.is_left_out(*nth)) {
+            if self.gone.len() < REMEMBERED {
+                self.gone.push(first + nth as u64);
+            }
+        }
+        self.writer.end()
     }
 }
 
@@ -255,22 +273,20 @@ fn made(
     let mut refused = Refused::new(&table.columns);
     for row in 0..rows {
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
-        let mut fault = None;
+        writer.begin(1);
         for (place, (maker, column)) in makers {
+            // Of a row that is left out the others are made for the sake of a walk.
             let value = maker.value(row);
             match check(column, &value) {
-                Ok(()) => writer.put(place, value),
-                // The others are made for the sake of a walk.
-                Err(met) => fault = fault.or(Some((place, met, shown(&value)))),
+                Ok(()) => writer.put(0, place, value),
+                Err(fault) if !writer.is_left_out(0) => {
+                    refused.count(place, fault, row, || shown(&value));
+                    writer.leave_out(0);
+                }
+                Err(_) => {}
             }
         }
-        match fault {
-            None => writer.end_row()?,
-            Some((place, fault, found)) => {
-                refused.count(place, fault, row, || found);
-                writer.drop_row();
-            }
-        }
+        writer.end()?;
     }
     let place = |row: u64| format!("row {}", row + 1);
     let from = PathBuf::from(format!("table {}", table.name));

@@ -9,7 +9,10 @@ use memmap2::Mmap;
 
 use super::layout::{self, Entry, Header, Kind};
 use crate::DataError;
-use crate::mapping::{Paging, map};
+use crate::mapping::{Paging, map, release};
+
+/// Rows after which memory is let go.
+const HELD: usize = 1 << 16;
 
 /// Rows of a table in a file that workers map.
 #[derive(Debug)]
@@ -69,6 +72,16 @@ impl StagedTable {
     /// All rows, in the order of the file they came from.
     pub fn rows(&self) -> usize {
         self.header.rows as usize
+    }
+
+    /// The number of each row in turn. What was read before is let go from time to time, so that the memory
+    /// of a process does not grow with the rows that it looks at.
+    pub(super) fn each_row(&self) -> impl Iterator<Item = usize> + Clone {
+        (0..self.rows()).inspect(|row| {
+            if row % HELD == HELD - 1 {
+                release(&self.mapping);
+            }
+        })
     }
 
     /// The columns of a row.

@@ -26,12 +26,12 @@ pub(super) struct TableWriter<'a> {
     columns: Vec<Entry>,
     rows: u64,
     file: BufWriter<File>,
-    /// The row that is being put together.
-    row: Vec<u64>,
+    /// The rows that are being put together, and which of them are left out.
+    block: Vec<u64>,
+    left_out: Vec<bool>,
     texts: File,
-    /// Texts that are not in the file of texts yet; from `row_texts` on those of the row.
+    /// Texts that are not in the file of texts yet.
     pending: Vec<u8>,
-    row_texts: usize,
     /// Bytes of texts in their file.
     written: u64,
 }
@@ -59,10 +59,10 @@ impl<'a> TableWriter<'a> {
             columns: columns.iter().map(|column| Entry::new(column.of)).collect(),
             rows: 0,
             file,
-            row: vec![0; layout::words(columns.len())],
+            block: Vec::new(),
+            left_out: Vec::new(),
             texts,
             pending: Vec::with_capacity(BUFFER),
-            row_texts: 0,
             written: 0,
         })
     }
@@ -72,12 +72,22 @@ impl<'a> TableWriter<'a> {
         self.rows
     }
 
-    /// Sets a value of the row, which is of its column's type.
+    /// Begins so many rows, with no value absent and all to be set.
+    pub(super) fn begin(&mut self, rows: usize) {
+        self.block.clear();
+        self.block.resize(rows * layout::words(self.columns.len()), 0);
+        self.left_out.clear();
+        self.left_out.resize(rows, false);
+    }
+
+    /// Sets a value of one of these rows, which is of its column's type.
     #[inline]
-    pub(super) fn put(&mut self, column: usize, value: Value<'_>) {
-        self.row[column] = match value {
+    pub(super) fn put(&mut self, row: usize, column: usize, value: Value<'_>) {
+        let columns = self.columns.len();
+        let at = row * layout::words(columns);
+        self.block[at + column] = match value {
             Value::Null => {
-                self.row[self.columns.len() + column / 64] |= 1 << (column % 64);
+                self.block[at + columns + column / 64] |= 1 << (column % 64);
                 return;
             }
             Value::Int(value) => value as u64,
@@ -94,37 +104,38 @@ impl<'a> TableWriter<'a> {
         layout::text_slot(at, bytes.len())
     }
 
-    /// Takes the row in; the next one begins with no value absent and all to be set.
+    /// Leaves one of these rows out. Its texts stay in the heap.
+    pub(super) fn leave_out(&mut self, row: usize) {
+        self.left_out[row] = true;
+    }
+
+    /// Whether a row is left out.
     #[inline]
-    pub(super) fn end_row(&mut self) -> Result<(), DataError> {
-        layout::take(&mut self.columns, &self.row);
-        self.rows += 1;
-        let written = self.file.write_all(bytemuck::cast_slice(&self.row));
-        written.map_err(|cause| unwritable(self.path, cause))?;
+    pub(super) fn is_left_out(&self, row: usize) -> bool {
+        self.left_out[row]
+    }
+
+    /// Takes in those of the rows that are not left out.
+    pub(super) fn end(&mut self) -> Result<(), DataError> {
+        let words = layout::words(self.columns.len());
+        let rows = self.block.chunks_exact(words).zip(&self.left_out);
+        for (row, _) in rows.filter(|(_, left_out)| !**left_out) {
+            layout::take(&mut self.columns, row);
+            self.rows += 1;
+            let written = self.file.write_all(bytemuck::cast_slice(row));
+            written.map_err(|cause| unwritable(self.path, cause))?;
+        }
         if self.pending.len() >= BUFFER {
             self.write_texts().map_err(|cause| unwritable(self.path, cause))?;
         }
-        self.row_texts = self.pending.len();
-        self.clear();
         Ok(())
-    }
-
-    /// Forgets the values that were set since the last row.
-    pub(super) fn drop_row(&mut self) {
-        self.pending.truncate(self.row_texts);
-        self.clear();
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        self.row.fill(0);
     }
 
     fn write_texts(&mut self) -> io::Result<()> {
         self.texts.write_all(&self.pending)?;
         self.written += self.pending.len() as u64;
         self.pending.clear();
-        if self.written > layout::HEAP - BUFFER as u64 - layout::LONGEST as u64 {
+        if self.written > layout::HEAP {
             return Err(io::Error::other("a table may have a terabyte of texts, and has more"));
         }
         Ok(())
@@ -142,7 +153,7 @@ impl<'a> TableWriter<'a> {
             return Ok(Repeats::default());
         }
         let arrange = || -> io::Result<Repeats> {
-            let sorted = Sorted::new(&table, key, 0..table.rows(), folder(path))?;
+            let sorted = Sorted::new(&table, key, table.rows(), folder(path))?;
             let again = Again::find(&sorted, table.rows(), keep);
             again.append_order(&mut file, &mut header, &sorted)?;
             drop(sorted);

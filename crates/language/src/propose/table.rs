@@ -63,9 +63,8 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
         (column, "the number of the row".to_owned())
     });
     let columns = shape.columns.iter().zip(&table.columns);
-    let columns = columns.map(|(name, column)| {
-        (format!("{name} = {}", typed(name, column)), told(column, table.rows))
-    });
+    let columns =
+        columns.map(|(name, column)| (format!("{name} = {}", typed(name, column)), told(column)));
     aligned(text, &number.into_iter().chain(columns).collect::<Vec<_>>());
 }
 

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 /// Examples of texts that are shown, and characters of each.
 const EXAMPLES: (usize, usize) = (3, 20);
 
-/// The least and the greatest value or examples, how many different ones there are in so many rows,
-/// and how many are absent.
-pub fn told(column: &InferredColumn, rows: u64) -> String {
+/// The least and the greatest value or examples, how many different ones there are, and
+/// how many are absent.
+pub fn told(column: &InferredColumn) -> String {
     let InferredColumn { of, least, greatest, distinct, .. } = column;
     if *least == OwnedValue::Null {
         return "absent in every row".to_owned();
@@ -19,9 +19,8 @@ pub fn told(column: &InferredColumn, rows: u64) -> String {
         ColumnType::Bool | ColumnType::Bytes => None,
         _ => Some(format!("{} to {}", value(least, *of), value(greatest, *of))),
     };
-    let about = if column.exact { "" } else { "about " };
-    // An estimate may be above what there can be.
-    let different = format!("{about}{} different", distinct.min(&rows));
+    let more = if column.exact { "" } else { "more than " };
+    let different = format!("{more}{distinct} different");
     let absent = (column.absent > 0).then(|| format!("{} absent", column.absent));
     values.into_iter().chain([different]).chain(absent).collect::<Vec<_>>().join("; ")
 }

@@ -231,8 +231,8 @@ impl Guess {
 
     fn take_time(&mut self, value: i64, per_second: i64) {
         (self.times, self.typed) = (self.times + 1, self.typed + 1);
-        let nanos = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
-        self.finest = self.finest.max(unit_of(nanos as u32));
+        let nanos = i128::from(value) * i128::from(1_000_000_000 / per_second);
+        self.finest = self.finest.max(unit_of(nanos));
         self.has_hours = true;
     }
 
@@ -455,13 +455,9 @@ fn is_grouped(text: &[u8]) -> bool {
 }
 
 /// The coarsest unit that has a number of nanoseconds whole, as a place in [`UNITS`].
-fn unit_of(nanos: u32) -> usize {
-    match nanos {
-        0 => 0,
-        nanos if nanos % 1_000_000 == 0 => 1,
-        nanos if nanos % 1_000 == 0 => 2,
-        _ => 3,
-    }
+fn unit_of(nanos: i128) -> usize {
+    let is_whole = |unit: &TimeUnit| nanos % i128::from(1_000_000_000 / unit.per_second()) == 0;
+    UNITS.iter().position(is_whole).unwrap_or(UNITS.len() - 1)
 }
 
 /// The narrowest type of integers with room for twice these.

@@ -18,8 +18,6 @@ const TRIED: usize = 16;
 const WHOLE: usize = 20;
 /// Keys that are enough.
 const ENOUGH: usize = 4;
-/// What an estimate of different values may be too low by.
-const SLACK: f64 = 1.05;
 
 /// The column of time: of several one that ascends, then one whose name says so, then that of most
 /// different values.
@@ -45,11 +43,7 @@ pub(super) fn find(
     folder: &Path,
 ) -> io::Result<Vec<Vec<usize>>> {
     let mut keys = Keys { rows, columns, folder, found: Vec::new(), whole: 0 };
-    let able = |at: &usize| {
-        let column = &columns[*at];
-        !column.nullable && column.of != ColumnType::Float && column.of != ColumnType::Bool
-    };
-    let mut able: Vec<usize> = (0..columns.len()).filter(able).collect();
+    let mut able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
     let of_series: Vec<usize> =
         able.iter().copied().filter(|&at| keys.is_series(at) && Some(at) != time).collect();
 
@@ -93,33 +87,47 @@ pub(super) fn find(
     Ok(keys.found)
 }
 
-/// Columns that may be a key but for a few rows: what may tell series apart, each with time; time alone;
-/// what may number the rows.
-pub(super) fn likely(
+/// The columns that come nearest to a key, and how many rows have the key of another, fewer than half of
+/// all: what may tell series apart, each with time; time alone; what may number the rows.
+pub(super) fn nearest(
+    rows: &StagedTable,
     columns: &[InferredColumn],
     time: Option<usize>,
-    rows: u64,
-) -> Vec<Vec<usize>> {
-    let able = |at: &usize| {
-        let column = &columns[*at];
-        !column.nullable && column.of != ColumnType::Float && column.of != ColumnType::Bool
-    };
+    folder: &Path,
+) -> io::Result<Option<(Vec<usize>, usize)>> {
+    let all = rows.rows();
+    let able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
     let is_series = |at: &usize| {
         let distinct = columns[*at].distinct;
-        distinct > 1 && 10 * distinct <= rows && Some(*at) != time
+        distinct > 1 && 10 * distinct <= all as u64 && Some(*at) != time
     };
-    let able: Vec<usize> = (0..columns.len()).filter(able).collect();
-    let nearly_all = |at: &usize| columns[*at].distinct as f64 >= 0.9 * rows as f64;
-    let mut all: Vec<Vec<usize>> = Vec::new();
+    let may_number = |at: &usize| {
+        let column = &columns[*at];
+        !column.exact || column.distinct as f64 >= 0.9 * all as f64
+    };
+    let named = |at: &usize| names::is_id(&columns[*at].name) || *at == 0;
+    let mut likely: Vec<Vec<usize>> = Vec::new();
     if let Some(time) = time {
         let series = able.iter().copied().filter(is_series).take(3);
-        all.extend(series.map(|series| vec![series, time]));
-        all.extend(nearly_all(&time).then(|| vec![time]));
+        likely.extend(series.map(|series| vec![series, time]));
+        likely.extend(may_number(&time).then(|| vec![time]));
     }
-    let named = |at: &usize| names::is_id(&columns[*at].name) || *at == 0;
-    let ids = able.iter().copied().filter(|at| named(at) && nearly_all(at) && Some(*at) != time);
-    all.extend(ids.take(2).map(|id| vec![id]));
-    all
+    let ids = able.iter().copied();
+    let ids = ids.filter(|at| named(at) && may_number(at) && Some(*at) != time);
+    likely.extend(ids.take(2).map(|id| vec![id]));
+    let mut best = None;
+    for key in likely {
+        let found = repeats(rows, &key, all, folder)?;
+        if 2 * found < all && best.as_ref().is_none_or(|(_, least)| found < *least) {
+            best = Some((key, found));
+        }
+    }
+    Ok(best)
+}
+
+/// Whether a column may be a part of a key.
+fn is_able(column: &InferredColumn) -> bool {
+    !column.nullable && !matches!(column.of, ColumnType::Float | ColumnType::Bool)
 }
 
 /// The search for keys.
@@ -151,25 +159,33 @@ impl Keys<'_> {
         let known =
             self.found.iter().any(|key| part(key) && (key.len() == columns.len() || !longer));
         let enough = self.found.len() == ENOUGH || self.whole == WHOLE;
-        let most: f64 =
-            columns.iter().map(|&at| SLACK * self.columns[at].distinct as f64).product();
-        if known || enough || most < self.rows.rows() as f64 {
+        let all = self.rows.rows();
+        let are_too_few = |columns: &[usize]| {
+            let counts = columns.iter().map(|&at| &self.columns[at]);
+            let most: f64 = counts.clone().map(|column| column.distinct as f64).product();
+            most < all as f64 && counts.into_iter().all(|column| column.exact)
+        };
+        if known || enough || are_too_few(columns) {
             return Ok(());
         }
-        let sample = self.rows.rows().min(SAMPLE);
-        if !self.differ(columns, sample)? {
+        if repeats(self.rows, columns, all.min(SAMPLE), self.folder)? > 0 {
             return Ok(());
         }
         self.whole += 1;
-        if ascends(self.rows, columns) || self.differ(columns, self.rows.rows())? {
+        if ascends(self.rows, columns) || repeats(self.rows, columns, all, self.folder)? == 0 {
             self.found.push(columns.to_vec());
         }
         Ok(())
     }
+}
 
-    /// Whether no two of the first so many rows are the same in these columns.
-    fn differ(&self, columns: &[usize], rows: usize) -> io::Result<bool> {
-        let sorted = Sorted::new(self.rows, columns, 0..rows, self.folder)?;
-        Ok(sorted.rows().all(|(_, again)| !again))
-    }
+/// How many of the first so many rows have the same in these columns as another.
+fn repeats(
+    table: &StagedTable,
+    columns: &[usize],
+    rows: usize,
+    folder: &Path,
+) -> io::Result<usize> {
+    let sorted = Sorted::new(table, columns, rows, folder)?;
+    Ok(sorted.rows().filter(|(_, again)| *again).count())
 }

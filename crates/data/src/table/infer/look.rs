@@ -1,15 +1,17 @@
 //! Rows as a run will read them, looked at: columns, keys, and what is odd.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use embermark_model::table::{Column, ColumnType, Keep, RowsFrom, Table, Value};
 
-use super::distinct::Distinct;
 use super::{EXAMPLES, Inferred, InferredColumn, NEARLY, Nearly, counted, keys};
 use crate::DataError;
+use crate::mapping::Paging;
 use crate::table::source::Source;
-use crate::table::stage::{Staged, stage};
+use crate::table::stage::stage;
 use crate::table::{StagedTable, compare};
+use crate::zipf::fnv1a;
 
 /// Stages the rows as they will be read, and looks at them.
 pub(super) fn look(
@@ -23,7 +25,7 @@ pub(super) fn look(
     let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
     let to = folder.join("rows");
     let staged = stage(std::slice::from_ref(&table), 0, base, None, 0, 1.0, &to)?;
-    let rows = StagedTable::open(&to)?;
+    let rows = StagedTable::map(&to, Paging::Sequential)?;
     if rows.rows() == 0 {
         return Err(source.not_tabular("none of its rows fits the others"));
     }
@@ -55,28 +57,47 @@ pub(super) fn look(
         schema: None,
         notes,
     };
-    drop(rows);
-    if inferred.keys.is_empty() {
-        let nearly = nearly(&inferred, &table, base, &to)?;
-        let is_few = |nearly: &Nearly| nearly.rows as f64 <= NEARLY * inferred.rows as f64;
-        if let Some(nearly) = nearly.as_ref().filter(|nearly| !is_few(nearly)) {
-            let names: Vec<_> = nearly.key.iter().map(|at| &*inferred.columns[*at].name).collect();
-            inferred.notes.push(format!(
-                "{} would be a key but for {}, first {} and {}: with that key keep = \"last\" takes the \
-                 last of each",
-                names.join(", "),
-                counted(nearly.rows, "row"),
-                nearly.first.0,
-                nearly.first.1
-            ));
-        }
-        if let Some(nearly) = nearly.filter(is_few) {
-            inferred.from.keep = Keep::Last;
-            inferred.keys.push(nearly.key.clone());
-            inferred.nearly = Some(nearly);
-        }
+    if inferred.keys.is_empty()
+        && let Some((key, repeats)) =
+            keys::nearest(&rows, &inferred.columns, time, folder).map_err(unwritable)?
+    {
+        drop(rows);
+        nearly(&mut inferred, &table, key, repeats as u64, base, &to)?;
     }
     Ok(inferred)
+}
+
+/// Says that columns are unique together but for a few rows, or proposes them as the key where these are
+/// few enough.
+fn nearly(
+    inferred: &mut Inferred,
+    table: &Table,
+    key: Vec<usize>,
+    rows: u64,
+    base: &Path,
+    to: &Path,
+) -> Result<(), DataError> {
+    let mut table = Table { key: key.clone(), ..table.clone() };
+    if let RowsFrom::File(from) = &mut table.rows {
+        from.keep = Keep::Last;
+    }
+    let Some(first) = stage(&[table], 0, base, None, 0, 1.0, to)?.again else { return Ok(()) };
+    if rows as f64 <= NEARLY * inferred.rows as f64 {
+        inferred.from.keep = Keep::Last;
+        inferred.keys.push(key.clone());
+        inferred.nearly = Some(Nearly { key, rows, first });
+        return Ok(());
+    }
+    let names: Vec<_> = key.iter().map(|at| &*inferred.columns[*at].name).collect();
+    inferred.notes.push(format!(
+        "{} would be a key but for {}, first {} and {}: with that key keep = \"last\" takes the last of \
+         each",
+        names.join(", "),
+        counted(rows, "row"),
+        first.0,
+        first.1
+    ));
+    Ok(())
 }
 
 /// Whether a time that goes on goes back by an hour at times, as that of local clocks does in autumn.
@@ -84,7 +105,7 @@ fn clocks_put_back(rows: &StagedTable, place: usize, column: &InferredColumn) ->
     const HOUR: i64 = 3_600;
     let ColumnType::Timestamp(unit) = column.of else { return None };
     let (mut back, mut hours, mut last) = (0, 0, None);
-    for row in 0..rows.rows() {
+    for row in rows.each_row() {
         let Value::Int(time) = rows.value(row, place) else { continue };
         let step = last.map_or(0, |last: i64| (time - last).div_euclid(unit.per_second()));
         back += u64::from(step < 0);
@@ -101,45 +122,20 @@ fn clocks_put_back(rows: &StagedTable, place: usize, column: &InferredColumn) ->
     })
 }
 
-/// Columns that are unique together but for a few rows: what tells series apart, and time; or time alone.
-fn nearly(
-    inferred: &Inferred,
-    table: &Table,
-    base: &Path,
-    to: &Path,
-) -> Result<Option<Nearly>, DataError> {
-    let mut best: Option<Nearly> = None;
-    for key in keys::likely(&inferred.columns, inferred.time, inferred.rows) {
-        let mut table = table.clone();
-        table.key.clone_from(&key);
-        if let RowsFrom::File(from) = &mut table.rows {
-            from.keep = Keep::Last;
-        }
-        let staged: Staged = stage(&[table], 0, base, None, 0, 1.0, to)?;
-        let rows = inferred.rows - staged.rows;
-        let is_most = 2 * rows < inferred.rows;
-        if let Some(first) = staged.again.filter(|_| is_most)
-            && best.as_ref().is_none_or(|best| rows < best.rows)
-        {
-            best = Some(Nearly { key, rows, first });
-        }
-    }
-    Ok(best)
-}
+/// Different values of a column that are counted.
+const COUNTED: usize = 100_000;
 
 /// Looks at all values of a column.
 fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
-    let mut distinct = Distinct::default();
-    let (mut absent, mut ascending) = (0, true);
+    let mut hashes = HashSet::new();
+    let mut ascending = true;
     let mut examples: Vec<Value<'_>> = Vec::new();
     let (mut least, mut greatest, mut last) = (Value::Null, Value::Null, Value::Null);
-    for row in 0..rows.rows() {
-        let value = rows.value(row, at);
-        if value == Value::Null {
-            absent += 1;
-            continue;
+    let values = rows.each_row().map(|row| rows.value(row, at));
+    for value in values.filter(|value| *value != Value::Null) {
+        if hashes.len() <= COUNTED && hashes.insert(hash(&value)) && examples.len() < EXAMPLES {
+            examples.push(value);
         }
-        distinct.take(&value);
         // Null comes before all values.
         ascending &= compare(&last, &value).is_le();
         last = value;
@@ -149,21 +145,29 @@ fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
         if compare(&value, &greatest).is_gt() {
             greatest = value;
         }
-        if examples.len() < EXAMPLES && !examples.contains(&value) {
-            examples.push(value);
-        }
     }
     InferredColumn {
         name: column.name.clone(),
         from: column.from.as_deref().cloned(),
         of: column.of,
         nullable: column.nullable,
-        absent,
+        absent: rows.rows() as u64 - rows.present(at),
         least: least.to_owned(),
         greatest: greatest.to_owned(),
-        distinct: distinct.count().min(rows.rows() as u64 - absent),
-        exact: distinct.is_exact(),
+        distinct: hashes.len().min(COUNTED) as u64,
+        exact: hashes.len() <= COUNTED,
         examples: examples.into_iter().map(Value::to_owned).collect(),
         ascending,
+    }
+}
+
+fn hash(value: &Value<'_>) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::Int(value) => *value as u64,
+        // -0.0 and 0.0 are one value.
+        Value::Float(value) => (value + 0.0).to_bits(),
+        Value::Text(text) => fnv1a(text.as_bytes()),
+        Value::Bytes(bytes) => fnv1a(bytes),
     }
 }

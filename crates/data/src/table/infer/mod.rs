@@ -1,7 +1,6 @@
 //! What rows hold: their columns, the types of these, and which of them are a key.
 
 mod columns;
-mod distinct;
 mod formats;
 mod guess;
 mod keys;
@@ -11,7 +10,6 @@ mod names;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{
     ColumnType, Field, Keep, Literal, OwnedValue, RowsFile, RowsFrom, Table,
 };
@@ -140,9 +138,9 @@ pub struct InferredColumn {
     pub least: OwnedValue,
     /// The greatest.
     pub greatest: OwnedValue,
-    /// How many different values there are.
+    /// How many different values there are, as far as they are counted.
     pub distinct: u64,
-    /// Whether that is counted; otherwise it is an estimate with a standard error of 0.8 %.
+    /// Whether all of them are counted; otherwise there are more.
     pub exact: bool,
     /// The first different values.
     pub examples: Vec<OwnedValue>,
@@ -284,12 +282,15 @@ fn look_over(from: &RowsFile, base: &Path, scratch: &Path) -> Result<(Source, Su
     let selection = Selection::all(&source);
     let mut guesses = vec![Guess::default(); source.fields().len()];
     let (mut rows, is_text) = (0, source.dialect.is_some());
-    source.read(&selection.sql, |cells| {
-        let is_broken = source.has_broken && cells.iter().all(|cell| *cell == Cell::Null);
-        if !is_broken && !selection.is_header(cells) {
+    source.read(&selection.sql, |block| {
+        for row in 0..block.rows() {
+            if source.is_broken(block, row, guesses.len()) || selection.is_header(block, row) {
+                continue;
+            }
             rows += 1;
-            for (guess, cell) in guesses.iter_mut().zip(cells) {
-                guess.take(if is_text { without_nuls(*cell) } else { *cell });
+            for (at, guess) in guesses.iter_mut().enumerate() {
+                let cell = block.cell(at, row);
+                guess.take(if is_text { without_nuls(cell) } else { cell });
             }
         }
         Ok(true)

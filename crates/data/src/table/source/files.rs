@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use glob::{MatchOptions, Pattern};
 
 use crate::DataError;
 
@@ -48,24 +49,24 @@ impl Files {
         let mut paths = Vec::new();
         for name in names {
             let path = whole(&base.join(name));
-            if path.is_dir() {
-                let before = paths.len();
-                below(&path, &mut paths).map_err(|cause| unreadable(&path, cause))?;
-                if paths.len() == before {
-                    let ends = ENDS.join(", ");
-                    return Err(DataError::NotTabular {
-                        path,
-                        what: format!("the folder has no file whose name ends in {ends}"),
-                    });
-                }
-            } else if name.contains(['*', '?']) && !path.exists() {
-                let before = paths.len();
-                matching(&path, &mut paths).map_err(|cause| unreadable(&path, cause))?;
-                if paths.len() == before {
-                    return Err(DataError::NoTableFile(path));
-                }
-            } else {
+            let is_folder = path.is_dir();
+            if !is_folder && (path.exists() || !name.contains(['*', '?'])) {
                 paths.push(path);
+                continue;
+            }
+            let before = paths.len();
+            if is_folder {
+                let below = Pattern::escape(&path.to_string_lossy()) + "/**/*";
+                paths.extend(matching(&below)?.filter(|path| is_rows(path)));
+            } else {
+                paths.extend(matching(&path.to_string_lossy())?);
+            }
+            if paths.len() == before && !is_folder {
+                return Err(DataError::NoTableFile(path));
+            }
+            if paths.len() == before {
+                let what = format!("the folder has no file whose name ends in {}", ENDS.join(", "));
+                return Err(DataError::NotTabular { path, what });
             }
         }
         let mut kind = None;
@@ -92,75 +93,21 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
-/// The files below a folder whose names say that they are rows, by name.
-fn below(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    for path in sorted(folder)? {
-        if path.is_dir() {
-            below(&path, paths)?;
-        } else if is_rows(&path) {
-            paths.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder)?;
-    let mut all = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    all.retain(|path| {
-        path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
-    });
-    all.sort();
-    Ok(all)
-}
-
 fn is_rows(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     ENDS.iter().any(|end| name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == *end))
 }
 
-/// The files that a glob matches, by name: `*` and `?` within a name, `**` for any folders.
-fn matching(glob: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    let parts: Vec<_> = glob.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let fixed = parts.iter().take_while(|part| !part.contains(['*', '?'])).count();
-    let folder: PathBuf = parts[..fixed].iter().map(|part| &**part).collect();
-    let parts: Vec<&str> = parts[fixed..].iter().map(|part| &**part).collect();
-    if folder.is_dir() { descend(&folder, &parts, paths) } else { Ok(()) }
-}
-
-fn descend(folder: &Path, parts: &[&str], paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    let Some((part, rest)) = parts.split_first() else { return Ok(()) };
-    if *part == "**" {
-        descend(folder, rest, paths)?;
-    }
-    for path in sorted(folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if *part == "**" {
-            if path.is_dir() {
-                descend(&path, parts, paths)?;
-            }
-        } else if is_match(part.as_bytes(), name.as_bytes()) {
-            match path.is_dir() {
-                true => descend(&path, rest, paths)?,
-                false if rest.is_empty() => paths.push(path),
-                false => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-fn is_match(glob: &[u8], name: &[u8]) -> bool {
-    match (glob, name) {
-        ([], []) => true,
-        ([b'*', rest @ ..], _) => {
-            is_match(rest, name) || (!name.is_empty() && is_match(glob, &name[1..]))
-        }
-        ([b'?', rest @ ..], [_, others @ ..]) => is_match(rest, others),
-        ([a, rest @ ..], [b, others @ ..]) => a == b && is_match(rest, others),
-        _ => false,
-    }
+/// The files that a glob matches, by name, those aside whose names begin with a dot.
+fn matching(pattern: &str) -> Result<impl Iterator<Item = PathBuf>, DataError> {
+    let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
+    let found = glob::glob_with(pattern, options).map_err(|error| DataError::NotTabular {
+        path: pattern.into(),
+        what: format!("not a pattern of files: {error}"),
+    })?;
+    // What may not be looked into has no files for us.
+    Ok(found.flatten().filter(|path| path.is_file()))
 }
 
 /// What a file holds, by what it begins with.
@@ -269,16 +216,6 @@ mod tests {
 
     #[test]
     fn globs_match_names_and_folders() {
-        for (glob, name, matches) in [
-            ("*.csv", "a.csv", true),
-            ("*.csv", "a.csv.gz", false),
-            ("day?.csv", "day1.csv", true),
-            ("day?.csv", "day10.csv", false),
-            ("*", "", true),
-            ("a*b*c", "aXbYc", true),
-        ] {
-            assert_eq!(is_match(glob.as_bytes(), name.as_bytes()), matches, "{glob} {name}");
-        }
         let folder = tempfile::tempdir().unwrap();
         for name in ["b/2.csv", "a/1.csv", "a/deep/3.csv", "a/no.md", ".hidden.csv"] {
             let path = folder.path().join(name);
@@ -293,6 +230,7 @@ mod tests {
         assert_eq!(found("."), ["a/1.csv", "a/deep/3.csv", "b/2.csv"]);
         assert_eq!(found("*/*.csv"), ["a/1.csv", "b/2.csv"]);
         assert_eq!(found("**/*.csv"), ["a/1.csv", "a/deep/3.csv", "b/2.csv"]);
+        assert_eq!(found("a/?.csv"), ["a/1.csv"]);
         assert!(Files::find(&["*.tsv".to_owned()], folder.path()).is_err());
     }
 }

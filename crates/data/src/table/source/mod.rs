@@ -11,7 +11,7 @@ mod within;
 use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::connection::Connection;
-use embermark_libraries::duckdb::stream::Cell;
+use embermark_libraries::duckdb::stream::{Cell, Chunk};
 use embermark_model::choice::unknown;
 use embermark_model::table::{Literal, RowsFile};
 
@@ -58,6 +58,8 @@ pub(super) struct Source {
     pub(super) files: Option<Files>,
     /// How the first file is written, of CSV.
     pub(super) dialect: Option<Dialect>,
+    /// Fields of Parquet's INT96, whose nanoseconds DuckDB cuts off.
+    pub(super) coarse: Vec<String>,
     /// Whether a row without any value is a line that could not be read.
     pub(super) has_broken: bool,
     /// How messages call it.
@@ -68,6 +70,30 @@ pub(super) struct Source {
 enum Reader {
     DuckDb(Connection),
     Sqlite(rusqlite::Connection),
+}
+
+/// Some rows.
+pub(super) enum Block<'a> {
+    Chunk(&'a Chunk),
+    /// One.
+    Row(&'a [Cell<'a>]),
+}
+
+impl Block<'_> {
+    pub(super) const fn rows(&self) -> usize {
+        match self {
+            Self::Chunk(chunk) => chunk.rows(),
+            Self::Row(_) => 1,
+        }
+    }
+
+    #[inline]
+    pub(super) fn cell(&self, column: usize, row: usize) -> Cell<'_> {
+        match self {
+            Self::Chunk(chunk) => chunk.cell(column, row),
+            Self::Row(cells) => cells[column],
+        }
+    }
 }
 
 /// Lines that are no rows.
@@ -120,6 +146,7 @@ impl Source {
             fields: Vec::new(),
             files,
             dialect: None,
+            coarse: Vec::new(),
             has_broken: false,
             name,
         };
@@ -132,6 +159,11 @@ impl Source {
                 source.from =
                     format!("read_parquet({}, union_by_name = true{options})", list(&paths));
                 source.describe("")?;
+                let old = format!(
+                    "SELECT DISTINCT name FROM parquet_schema({}) WHERE type = 'INT96'",
+                    list(&paths)
+                );
+                source.coarse = source.texts(&old)?.into_iter().flatten().flatten().collect();
             }
             (None, _) => {
                 let what = "an SQLite database, of which query = \"SELECT …\" says what is read";
@@ -330,7 +362,7 @@ impl Source {
     pub(super) fn read(
         &self,
         select: &[String],
-        mut sink: impl FnMut(&[Cell<'_>]) -> Result<bool, DataError>,
+        mut sink: impl FnMut(&Block<'_>) -> Result<bool, DataError>,
     ) -> Result<(), DataError> {
         let sql = format!("SELECT {} FROM {}", select.join(", "), self.from);
         let connection = match &self.reader {
@@ -339,16 +371,17 @@ impl Source {
         };
         let mut stream = connection.stream(&sql).map_err(|error| self.failed(error))?;
         while let Some(chunk) = stream.next_chunk().map_err(|error| self.failed(error))? {
-            let mut row = Vec::with_capacity(select.len());
-            for at in 0..chunk.rows() {
-                row.clear();
-                row.extend((0..select.len()).map(|column| chunk.cell(column, at)));
-                if !sink(&row)? {
-                    return Ok(());
-                }
+            if !sink(&Block::Chunk(&chunk))? {
+                return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Whether a row of so many fields is a line of JSON that could not be read.
+    #[inline]
+    pub(super) fn is_broken(&self, block: &Block<'_>, row: usize, fields: usize) -> bool {
+        self.has_broken && (0..fields).all(|at| block.cell(at, row) == Cell::Null)
     }
 
     /// The lines that were no rows, after a read.

@@ -6,7 +6,7 @@ use embermark_libraries::duckdb::stream::Cell;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, limits::Limit};
 
-use super::SourceField;
+use super::{Block, SourceField};
 use crate::DataError;
 
 /// A table of a database.
@@ -64,7 +64,7 @@ pub(super) fn read(
     connection: &Connection,
     path: &Path,
     sql: &str,
-    mut sink: impl FnMut(&[Cell<'_>]) -> Result<bool, DataError>,
+    mut sink: impl FnMut(&Block<'_>) -> Result<bool, DataError>,
 ) -> Result<(), DataError> {
     let of = |cause: rusqlite::Error| failed(path, &cause);
     let mut statement = connection.prepare(sql).map_err(of)?;
@@ -80,7 +80,7 @@ pub(super) fn read(
                 ValueRef::Text(text) | ValueRef::Blob(text) => Cell::Text(text),
             });
         }
-        if !sink(&cells)? {
+        if !sink(&Block::Row(&cells))? {
             break;
         }
     }
