@@ -531,7 +531,7 @@ chdb() {
     # A file of its own: one that runs keeps the one it has opened.
     cc -std=c11 -O2 -shared -fPIC -I crates/abi/include -o "$folder/$library.new" on-request/chdb/chdb.c -ldl || return 1
     mv "$folder/$library.new" "$folder/$library"
-    say "chDB $version is $folder/$library:  embermark run -e chdb,duckdb -d none --engine-library $folder/$library"
+    say "chDB $version is $folder/$library:  embermark run -e chdb,duckdb -t none --engine-library $folder/$library"
 }
 
 # page: the page of the HTML report, built where its sources are newer than what was built of them.

@@ -68,7 +68,7 @@ uses() {
         program=$1 && shift
         "$program" --version | head -n 2
         "$program" doctor || [ $? = 1 ]
-        "$program" verify "$@" --durability process
+        "$program" verify "$@" --tier process
         "$program" run contacts --engines sqlite,duckdb --scale 100 --trials 1
         ls results/*/report.html
     ' uses "$@" >"$root.log" 2>&1 || { tail -n 40 "$root.log" >&2; fail "$package: failed"; }

@@ -116,7 +116,7 @@ verify() {
     asked=$#
     for id in ${ACCEPT_LICENSE:-}; do set -- "$@" "--accept-license=$id"; done
     status=0
-    said=$("$program" verify --durability process "$@") || status=$?
+    said=$("$program" verify --tier process "$@") || status=$?
     printf '%s\n' "$said"
     printf '%s\n' "$said" | sed -n "s/^\([a-z-]*\): not verified: /verify$tab\1$tab/p" >>"$EMBERMARK_SKIPPED"
     # With none of them here there is nothing to verify, and nothing failed.

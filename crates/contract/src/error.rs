@@ -42,7 +42,7 @@ impl EngineError {
     }
 
     /// The engine ended a transaction, in its own words `message`, because what is not committed yet
-    /// outgrew `room` ("its cache"), whose size `--memory` says.
+    /// outgrew `room` ("its cache"), whose size `--cache` says.
     #[cold]
     pub fn outgrown(
         engine: &'static str,
@@ -51,7 +51,7 @@ impl EngineError {
         room: &str,
     ) -> Self {
         let message = format!(
-            "a transaction larger than {room} ({message}): raise --memory, or commit in batches \
+            "a transaction larger than {room} ({message}): raise --cache, or commit in batches \
              (variant single in place of one-transaction)"
         );
         Self::failed(engine, doing, message)

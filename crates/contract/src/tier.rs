@@ -199,7 +199,7 @@ impl fmt::Display for Misfit {
             write!(
                 f,
                 "it has {name}={found}; set it to {good} there, or choose a weaker tier with \
-                 --durability"
+                 --tier"
             )
         })
     }

@@ -7,6 +7,7 @@ macro_rules! say {
 
 mod commands;
 mod error;
+mod older;
 mod plan;
 
 use std::env::consts;
@@ -21,7 +22,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    report, run, verify, workloads,
+    repeat, report, run, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -36,8 +37,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure engines on workloads; with no arguments the embedded engines at small scales
+    /// Measure engines on workloads; with no arguments the work of a device, in five minutes
     Run(Box<run::RunArgs>),
+    /// Find the highest rate that engines sustain without a loss
+    #[command(mut_arg("rate", |rate| rate.hide(true)))]
+    Rate(Box<run::RateArgs>),
+    /// Repeat published comparisons as they were run
+    Reproduce(Box<repeat::ReproduceArgs>),
     /// Say what this device is, and what would disturb a measurement on it
     Doctor(doctor::DoctorArgs),
     /// List the engines: what they are, whether they are here, how durable each can be
@@ -126,12 +132,16 @@ fn refused(error: &clap::Error) -> ExitCode {
 fn main() -> ExitCode {
     // SAFETY: no thread has been started.
     unsafe { passwords::take_from_environment() };
-    let command = match Cli::try_parse() {
+    let (words, hints) = older::modern(std::env::args_os());
+    hints.iter().for_each(|hint| say!("embermark: {hint}"));
+    let command = match Cli::try_parse_from(words) {
         Ok(cli) => cli.command,
         Err(error) => return refused(&error),
     };
     let done = match command {
         Command::Run(args) => run::run(*args),
+        Command::Rate(args) => run::rate(*args),
+        Command::Reproduce(args) => repeat::reproduce(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
         Command::Init(args) => init::init(args),

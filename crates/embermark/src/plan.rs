@@ -8,12 +8,13 @@ use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells, passwords};
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Configuration, Durability, Scale, ServerUrl};
+use embermark_model::{Configuration, Durability, Scale, ServerUrl, choice};
 use embermark_workloads::Workload;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
+use crate::older;
 
 mod cards;
 mod configurations;
@@ -25,169 +26,200 @@ pub use configurations::{columns, configurations, parsed};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::Chosen;
 pub use files::{of_plan, shipped};
-pub use memory::{bytes, memory_limits};
-use memory::{disk_size, memory};
+use memory::{cache, disk_size};
+pub use memory::{max_rss, memory_limits};
+
+/// Headings of the options.
+pub const WORK: &str = "What to measure";
+pub const TIME: &str = "How long";
+pub const ENGINES: &str = "Engines";
+pub const CONDITIONS: &str = "Conditions";
+
+/// Trials, and runs of each phase in one, by their name in `--effort`.
+const EFFORTS: [(&str, u32, u32); 3] = [("quick", 1, 2), ("normal", 3, 6), ("thorough", 10, 6)];
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
-    /// Workloads to run: names, or workload files (FILE.toml, docs/workload-files.md), each with rows of its
-    /// own if you like (sensors:10k); all for every built-in one but retention and those that are files
-    /// [default: what `embermark workloads default` shows]
+    /// Workloads by name or file (FILE.toml), each with its rows if you like: sensors:10k; or all
+    /// [default: what `embermark workloads default` prints]
+    ///
+    /// docs/workload-files.md describes files. `all` runs every built-in workload except retention and
+    /// those that are files.
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
 
-    /// Engines to compare: ids, or embedded, servers, all [default: embedded]
-    #[arg(short, long, value_delimiter = ',', value_name = "ENGINE,…")]
-    pub engines: Vec<String>,
-
-    /// An engine with other settings, as a column of its own beside those of --engines, where its name
-    /// may stand too: NAME=ENGINE:setting=value,… . The setting library=DIR has another version of the
-    /// engine, whose library is there. In a plan file a table configuration.NAME with engine, settings and
-    /// library. ENGINE-defaults among the engines has an engine's own defaults
-    #[arg(hide_short_help = true, long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
-    #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
-    pub configuration: Vec<(String, Configuration)>,
-
-    /// A shared library that is an engine (docs/engine-library.md), to be named among --engines by its id.
-    /// Once for each
-    #[arg(hide_short_help = true, long, value_name = "PATH")]
-    pub engine_library: Vec<PathBuf>,
-
-    /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
-    /// [default: the workload's own, see `embermark workloads`; full with --data]
-    #[arg(short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    /// Rows: 1000, 10k, 1M, or full [default: the workload's own]
+    ///
+    /// `full` uses every row of the data, which is the default with --data. `embermark workloads` lists
+    /// the workloads' own scales.
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "ROWS,…")]
     pub scale: Vec<String>,
 
-    /// Go up by powers of ten from --scale, or else from 1k, to so many rows, as long as --budget
-    /// allows
-    #[arg(hide_short_help = true, long, value_name = "ROWS")]
+    /// Try 1k, 10k, … rows up to this many, while --for lasts [default: 30m]
+    ///
+    /// Starts at --scale where one is given. The next power of ten starts only if it is expected to end in
+    /// time.
+    #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "ROWS")]
     #[serde(rename = "scales-until")]
     pub scales_until: Option<String>,
 
-    /// With --scales-until, the time for the timed trials: the next power of ten is begun only when
-    /// it is expected to end within it [default: 30m]
-    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "scales_until")]
-    pub budget: Option<String>,
+    /// What a commit survives: none, process (a crash of the program), power (a power cut)
+    /// [default: process; power and process where no workload is named]
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "TIER,…")]
+    #[serde(alias = "durability")]
+    pub tier: Vec<String>,
 
-    /// How long the whole run takes, such as 5m: every cell is measured once, and then again where the order
-    /// of engines is not certain [default: 5m where no workload is named; else as long as --trials take]
-    #[arg(long = "for", value_name = "TIME")]
-    #[serde(rename = "for")]
-    pub lasts: Option<String>,
-
-    /// What a commit must survive: none, process (its process being killed), power (a power cut)
-    /// [default: process]
-    #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
-    pub durability: Vec<String>,
-
-    /// Variants of the workloads, see `embermark workloads`. The first one that a workload has runs
-    /// every phase, the others the phases that they change [default: the workload's own]
-    #[arg(long, value_delimiter = ',', value_name = "VARIANT,…")]
+    /// Variants of the workloads, listed by `embermark workloads` [default: the workload's own]
+    ///
+    /// The first variant that a workload has runs every phase; the others run the phases that they change.
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "VARIANT,…")]
     pub variant: Vec<String>,
 
-    /// Only these phases [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "PHASE,…")]
+    /// Measure only these phases [default: all]
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "PHASE,…")]
     pub phases: Vec<String>,
 
-    /// Rows from this file, plain or gzip [default: synthetic rows]
-    #[arg(long, value_name = "FILE")]
+    /// Read the rows of `sensors` from this file, plain or gzip [default: synthetic rows]
+    #[arg(help_heading = WORK, long, value_name = "FILE")]
     pub data: Option<PathBuf>,
 
-    /// Of a workload file's rows, the share that may not fit their columns and is left out, such as 5%
+    /// Largest share of a workload file's rows to skip when they do not match their columns
     /// [default: 1%]
-    #[arg(hide_short_help = true, long, value_name = "SHARE")]
+    #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "SHARE")]
     pub lenient: Option<String>,
 
-    /// Runs of each phase in a trial [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub runs: Option<u32>,
+    /// Time for the whole run, such as 5m [default: 5m where no workload is named]
+    ///
+    /// Every cell is measured once, and then again where the order of engines is not certain. Without it,
+    /// every cell has as many trials as --effort says.
+    #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
+    #[serde(rename = "for", alias = "budget")]
+    pub lasts: Option<String>,
 
-    /// Warm-up runs among them, from the first on: recorded and not counted [default: 1, or 0 when
-    /// there is one run only]
-    #[arg(hide_short_help = true, long, value_name = "N")]
-    pub warmup_runs: Option<u32>,
+    /// How often everything is measured, in place of --for: quick, normal, thorough [default: normal]
+    ///
+    /// quick: 1 trial of 2 runs. normal: 3 trials of 6 runs. thorough: 10 trials of 6 runs. A trial is one
+    /// fresh process; its first run warms up and does not count.
+    #[arg(help_heading = TIME, long, value_name = "EFFORT", conflicts_with_all = ["lasts", "trials", "runs"])]
+    pub effort: Option<String>,
 
-    /// Fresh processes for each cell [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Fresh processes per cell [default: by --effort]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
 
-    /// Longest time of one run of a phase, such as 20s or 500ms, or none: a run stops there, and
-    /// its time per operation counts [default: 20s, 500ms when every workload runs]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
+    /// Runs of each phase in a trial [default: by --effort]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+
+    /// Warm-up runs among them, from the first on: recorded and not counted.
+    #[arg(skip)]
+    pub warmup_runs: Option<u32>,
+
+    /// The longest time of one run of a phase, or `none`.
+    #[arg(skip)]
     pub max_run_time: Option<String>,
 
-    /// Measured time of a phase that runs by the clock: a query repeated, the samples of a machine
-    /// ingested; of retention the longest time until it is steady [default: the workload's own: 100ms,
-    /// machine 30s, retention 10m]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
+    /// The measured time of a phase that runs by the clock.
+    #[arg(skip)]
     pub window: Option<String>,
 
-    /// Warm-up of machine before its window [default: the workload's own: 5s]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
+    /// The warm-up of `machine` before its window.
+    #[arg(skip)]
     pub warm_up: Option<String>,
 
-    /// Clients at the same time, 1 to 256: threads of an embedded engine, connections of a server.
-    /// With more than one, only the point operations of sensors run: load, read, update and delete,
-    /// one commit a row (variant commit-each); read in single and bulk too [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub clients: Option<u32>,
-
-    /// Target rate. Of machine, samples a second, or max: finds the highest rate that is sustained
-    /// [default: 1000]. Of retention, rows a second [default: as many as it takes]. Of sensors, operations a second of all clients together in an open loop, of
-    /// point operations only [default: a closed loop]
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<String>,
-
-    /// With --rate max, the limit of the 99th percentile of commit latency [default: 100ms]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
-    pub p99_limit: Option<String>,
-
-    /// Most time for one trial before it is ended, or none [default: 30m]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
+    /// The most time for one trial before it is ended, or `none`.
+    #[arg(skip)]
     pub timeout: Option<String>,
 
-    /// Cache memory given to every engine [default: 64MiB]
-    #[arg(hide_short_help = true, long, value_name = "SIZE")]
-    pub memory: Option<String>,
+    /// With the rate `max`, the limit of the 99th percentile of commit latency.
+    #[arg(skip)]
+    pub p99_limit: Option<String>,
 
-    /// Most memory for an engine, its server and the page cache of its files together, such as 256MiB,
-    /// or none: each a part of the comparison of its own. Within a limit the cache is no more than a
-    /// quarter of it. Needs root or a delegated control group [default: none]
-    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
-    pub memory_limit: Vec<String>,
-
-    /// Of retention, the size of the file system that each trial has for itself, such as 4GiB. Needs root
-    /// [default: 2 KiB a row that is kept, and 4GiB at least]
-    #[arg(hide_short_help = true, long, value_name = "SIZE")]
-    pub disk_size: Option<String>,
-
-    /// Close the database before each run of a phase that reads, drop its files from memory and open
-    /// it again, outside the clock: for sensors, contacts and events on embedded engines
-    #[arg(long)]
-    pub cold: bool,
-
-    /// Flash cards to model, each a name (sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb) or a file of one's
-    /// own (FILE.toml, docs/flash.md): what each would have programmed into its flash for what a cell's
-    /// work brings to a disk, recorded in the trials after the timed ones. Needs root and FUSE
-    #[arg(hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
-    pub card: Vec<String>,
-
-    /// Seed of synthetic rows, operation sequences and trial order [default: 42]
-    #[arg(hide_short_help = true, long, value_name = "N")]
+    /// The seed of synthetic rows, operation sequences and trial order.
+    #[arg(skip)]
     pub seed: Option<u64>,
 
-    /// A server that already runs, instead of a private one: ENGINE=URL. Its password may stand in
-    /// the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and database are kept
-    #[arg(long, value_name = "ENGINE=URL")]
+    /// The size of the file system that each trial of `retention` has for itself.
+    #[arg(skip)]
+    pub disk_size: Option<String>,
+
+    /// Engines to compare: ids, or embedded, servers, all [default: embedded]
+    ///
+    /// ENGINE-defaults measures an engine with its own default settings.
+    #[arg(help_heading = ENGINES, short, long, value_delimiter = ',', value_name = "ENGINE,…")]
+    pub engines: Vec<String>,
+
+    /// Add a column: an engine with other settings, NAME=ENGINE:SETTING=VALUE,…
+    ///
+    /// NAME may then stand among --engines. The setting library=DIR runs the version found in DIR. In a
+    /// plan file this is a table configuration.NAME with engine, settings and library.
+    /// docs/configurations.md lists the settings.
+    #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parsed)]
+    #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
+    pub configuration: Vec<(String, Configuration)>,
+
+    /// Use a server that already runs instead of a private one: ENGINE=URL
+    ///
+    /// Its password may stand in the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and
+    /// database are recorded.
+    #[arg(help_heading = ENGINES, long, value_name = "ENGINE=URL")]
     pub url: Vec<String>,
 
-    /// Engines whose licence forbids publishing benchmark results, and which you accept: they run,
-    /// and their figures are marked
-    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    /// Add an engine of your own: a shared library (docs/engine-library.md). Once for each
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_name = "PATH")]
+    pub engine_library: Vec<PathBuf>,
+
+    /// Run engines whose licence forbids publishing benchmark results; you accept the licence
+    #[arg(help_heading = ENGINES, hide_short_help = true, long = "accept-license", value_delimiter = ',',
+          value_name = "ENGINE,…")]
     #[serde(rename = "accept-license")]
     pub accept_license: Vec<String>,
+
+    /// Cache memory of each engine [default: 64MiB]
+    #[arg(help_heading = CONDITIONS, long, value_name = "SIZE")]
+    #[serde(alias = "memory")]
+    pub cache: Option<String>,
+
+    /// Limit the memory of engine, server and page cache together: 256MiB, none [default: none]
+    ///
+    /// Each limit is a comparison of its own. Within a limit the cache is at most a quarter of it. Needs
+    /// root or a delegated control group.
+    #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "SIZE,…")]
+    pub memory_limit: Vec<String>,
+
+    /// Clients at the same time, 1 to 256 [default: 1]
+    ///
+    /// Threads of an embedded engine, connections of a server. With more than one, only point operations of
+    /// `sensors` run (variant commit-each; reads in single and bulk too), and files that allow it.
+    #[arg(help_heading = CONDITIONS, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub clients: Option<u32>,
+
+    /// Operations, rows or samples per second at which work arrives [default: the workload's own]
+    ///
+    /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: as many as it
+    /// takes]. Point operations of `sensors`: an open loop of all clients together [default: a closed loop].
+    /// `embermark rate` finds the highest rate that is sustained.
+    #[arg(help_heading = CONDITIONS, long, value_name = "RATE")]
+    pub rate: Option<String>,
+
+    /// Read from a cold cache
+    ///
+    /// Closes the database before each run of a phase that reads, drops its files from memory and opens it
+    /// again, outside the clock: for `sensors`, `contacts` and `events` on embedded engines.
+    #[arg(help_heading = CONDITIONS, long)]
+    pub cold: bool,
+
+    /// Estimate the flash bytes that each card would program: sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb
+    ///
+    /// Or a file of your own (FILE.toml, docs/flash.md). By a model, from what trials after the timed ones
+    /// record. Needs root and FUSE.
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
+    pub card: Vec<String>,
 }
 
 impl PlanArgs {
@@ -196,6 +228,9 @@ impl PlanArgs {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::usage(format!("cannot read the plan {}: {error}", path.display()))
         })?;
+        if let Ok(table) = text.parse::<toml::Table>() {
+            older::hint_at_keys(path, &table);
+        }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = without_values(error.message());
@@ -217,11 +252,12 @@ impl PlanArgs {
             engines: self.engines.clone(),
             configuration: self.configuration.clone(),
             engine_library: self.engine_library.clone(),
-            durability: self.durability.clone(),
+            tier: self.tier.clone(),
             lasts: self.lasts.clone(),
-            memory: self.memory.clone(),
+            cache: self.cache.clone(),
             memory_limit: self.memory_limit.clone(),
             seed: self.seed,
+            effort: self.effort.clone(),
             url: self.url.clone(),
             accept_license: self.accept_license.clone(),
             card: self.card.clone(),
@@ -234,7 +270,29 @@ impl PlanArgs {
         if files {
             (default.workloads, default.variant) = (Vec::new(), Vec::new());
         }
+        if self.effort.is_some() {
+            (default.lasts, default.runs) = (None, None);
+        }
         self.or(default)
+    }
+
+    /// Settings of a plan file as they stand behind `--set`: `window=50ms`, `seed=7`.
+    pub fn of_settings(settings: &[String]) -> Result<Self, Failure> {
+        let mut table = toml::Table::new();
+        for setting in settings {
+            let Some((key, text)) = setting.split_once('=') else {
+                return Err(Failure::usage(format!(
+                    "--set {setting}: write KEY=VALUE, for example --set max-run-time=1s"
+                )));
+            };
+            let value = format!("value = {text}").parse::<toml::Table>();
+            let value = value.ok().and_then(|mut table| table.remove("value"));
+            let value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
+            table.insert(key.to_owned(), value);
+        }
+        table.try_into().map_err(|error: toml::de::Error| {
+            Failure::usage(format!("--set: {}", without_values(error.message())))
+        })
     }
 
     /// These arguments where given, else those of `other`.
@@ -259,26 +317,21 @@ impl PlanArgs {
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
         let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
         let until = self.scales_until.as_deref();
-        if until.is_none() && self.budget.is_some() {
-            return Err(Failure::usage("--budget is for --scales-until: give both"));
-        }
-        let budget =
-            until.map(|_| milliseconds("--budget", self.budget.as_deref().unwrap_or("30m")));
+        let budget = until.map(|_| milliseconds("--for", self.lasts.as_deref().unwrap_or("30m")));
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
-        let durabilities = or_else(self.durability, &["process"]);
+        let durabilities = or_else(self.tier, &["process"]);
         let lenient = files::misfits_per_million(self.lenient.as_deref())?;
         let (names, scales_of) = with_scales(&self.workloads)?;
         let Chosen { mut workloads, files } = files::chosen(&names, lenient)?;
-        let whole_run =
-            self.lasts.as_deref().map(|text| milliseconds("--for", text)).transpose()?;
-        if whole_run.is_some() && self.trials.is_some() {
-            return Err(Failure::usage(
-                "--for gives each cell as many trials as its order takes: leave out --trials, or --for",
-            ));
+        let whole_run = self.lasts.as_deref().filter(|_| until.is_none());
+        let whole_run = whole_run.map(|text| milliseconds("--for", text)).transpose()?;
+        if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {
+            let option = if self.trials.is_some() { "--trials" } else { "--effort" };
+            return Err(Failure::usage(format!(
+                "--for gives each cell as many trials as its order takes: leave out {option}, or --for"
+            )));
         }
-        if whole_run.is_some() && until.is_some() {
-            return Err(Failure::usage("--scales-until has a --budget: leave out --for"));
-        }
+        let (usual_trials, usual_runs) = effort(self.effort.as_deref().unwrap_or("normal"))?;
         if self.lenient.is_some() && files.is_empty() {
             return Err(Failure::usage(
                 "--lenient is for workload files: name one, or leave it out",
@@ -288,11 +341,11 @@ impl PlanArgs {
             workloads.retain(|workload| workload.info().reads_files);
         }
 
-        let runs = self.runs.unwrap_or(6);
+        let runs = self.runs.unwrap_or(usual_runs);
         let warmup_runs = self.warmup_runs.unwrap_or(u32::from(runs > 1));
         if warmup_runs >= runs {
             return Err(Failure::usage(format!(
-                "--warmup-runs {warmup_runs} leaves nothing of --runs {runs} to count: give fewer"
+                "warmup-runs = {warmup_runs} leaves nothing of {runs} runs to count: give fewer"
             )));
         }
         // Small when every workload runs, unless the cells themselves are named.
@@ -301,7 +354,7 @@ impl PlanArgs {
         let default_limit = if overview { "500ms" } else { "20s" };
         let max_run_time_ms = match self.max_run_time.as_deref() {
             Some("none") => None,
-            given => Some(milliseconds("--max-run-time", given.unwrap_or(default_limit))?),
+            given => Some(milliseconds("max-run-time", given.unwrap_or(default_limit))?),
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
@@ -341,29 +394,26 @@ impl PlanArgs {
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
             runs,
             warmup_runs,
-            trials: self.trials.unwrap_or(3),
+            trials: self.trials.unwrap_or(usual_trials),
             max_run_time_ms,
-            own_trials: self.trials.is_none(),
-            window_ms: time("--window", self.window.as_deref())?,
+            own_trials: self.trials.is_none() && self.effort.is_none(),
+            window_ms: time("window", self.window.as_deref())?,
             warm_up_ms: match self.warm_up.as_deref() {
                 Some("0" | "none") => Some(0),
-                given => time("--warm-up", given)?,
+                given => time("warm-up", given)?,
             },
             // Of samples: where nothing makes any, a rate of operations is not said twice.
             rate: rate.filter(|rate| lasts || *rate == Rate::Max).unwrap_or_default(),
             clients: self.clients.unwrap_or(1),
             target_rate,
-            p99_limit_ms: milliseconds(
-                "--p99-limit",
-                self.p99_limit.as_deref().unwrap_or("100ms"),
-            )?,
+            p99_limit_ms: milliseconds("p99-limit", self.p99_limit.as_deref().unwrap_or("100ms"))?,
             timeout_ms: match self.timeout.as_deref() {
                 Some("none") => None,
-                given => Some(milliseconds("--timeout", given.unwrap_or("30m"))?),
+                given => Some(milliseconds("timeout", given.unwrap_or("30m"))?),
             },
             seed: self.seed.unwrap_or(42),
-            memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
-            memory_limits: memory_limits(&self.memory_limit, self.memory.as_deref())?,
+            memory_bytes: cache(self.cache.as_deref().unwrap_or("64MiB"))?,
+            memory_limits: memory_limits(&self.memory_limit, self.cache.as_deref())?,
             disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
             cards: cards::cards(&self.card)?,
@@ -374,6 +424,14 @@ impl PlanArgs {
         cells::check(&plan, &catalog).map_err(Failure::usage)?;
         Ok(plan)
     }
+}
+
+/// Trials, and runs in each, of an effort.
+fn effort(name: &str) -> Result<(u32, u32), Failure> {
+    let found = EFFORTS.iter().find(|(known, ..)| *known == name);
+    found.map(|(_, trials, runs)| (*trials, *runs)).ok_or_else(|| {
+        Failure::usage(choice::unknown("effort", name, EFFORTS.iter().map(|(known, ..)| *known)))
+    })
 }
 
 /// A parser's message without the text that it quotes of a file: a URL's secret may stand anywhere.

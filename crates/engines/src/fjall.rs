@@ -72,7 +72,7 @@ const SETTINGS: Settings = Settings {
         Setting::new(MEMTABLE, Takes::Number).by_default("67108864"),
     ],
     others: None,
-    reserved: &[("manual_journal_persist", "each change is persisted as --durability says")],
+    reserved: &[("manual_journal_persist", "each change is persisted as --tier says")],
 };
 const MEMTABLE: &str = "max_memtable_size";
 

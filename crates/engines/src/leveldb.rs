@@ -79,7 +79,7 @@ const SETTINGS: Settings = Settings {
         Setting::new("paranoid_checks", SWITCH),
     ],
     others: None,
-    reserved: &[("sync", "it goes with each write, as --durability says")],
+    reserved: &[("sync", "it goes with each write, as --tier says")],
 };
 
 /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.

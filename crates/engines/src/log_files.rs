@@ -35,7 +35,7 @@ pub(crate) fn holds(engine: &'static str, buffer: u64, bytes: u64, setting: &str
     }
     let what = format!(
         "a log of {bytes} bytes of rows: it holds what the write buffer does, {buffer} bytes in all; \
-         give more --memory, or a configuration with a larger {setting}"
+         give more --cache, or a configuration with a larger {setting}"
     );
     Err(EngineError::unsupported(engine, what))
 }

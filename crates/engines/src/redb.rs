@@ -65,7 +65,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
 const SETTINGS: Settings = Settings {
     known: &[Setting::new("cache_size", Takes::Number).by_default("1073741824")],
     others: None,
-    reserved: &[("durability", "it goes with each transaction, as --durability says")],
+    reserved: &[("durability", "it goes with each transaction, as --tier says")],
 };
 
 /// Opens or makes a database.

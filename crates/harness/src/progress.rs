@@ -23,8 +23,12 @@ pub trait Progress {
     /// Trials are about to begin, as many as end within a time from when the run began.
     fn started_for(&mut self, _began: Instant, _lasts: Duration) {}
 
-    /// Every cell was measured once: what a result has until now.
-    fn passed(&mut self, _so_far: &ResultFile) {}
+    /// What a result has until now, of a run of a limited time: when every cell was measured once, and then
+    /// every few seconds.
+    fn so_far(&mut self, _result: &ResultFile) {}
+
+    /// What the result says until now, in lines: in place of what was said before, where that can be.
+    fn screen(&mut self, _text: &str) {}
 
     /// A trial begins: the `number`-th of the run, from 1; trial `index`, from 0, of its cell.
     fn trial(&mut self, _number: u32, _cell: &CellId, _index: u32) {}

@@ -1,6 +1,7 @@
 //! What parent and worker say to each other: one `Request` as JSON on the worker's standard input,
 //! then, of a trial, [`Event`]s as JSON lines on its standard output.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -77,6 +78,8 @@ pub struct Job {
     pub repeats: bool,
     /// Whether its answers are kept for those of others to be held to.
     pub is_referee: bool,
+    /// By phase the longest time of a run in ns, where that is less than the plan's.
+    pub bounds: BTreeMap<String, u64>,
     /// Counters of energy that are read around each run, outside its clock.
     pub energy_counters: Vec<Counter>,
 }

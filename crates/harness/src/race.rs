@@ -37,6 +37,15 @@ const PRIOR_TRIALS: f64 = 2.0;
 /// Trials that the first two of a phase have at least, so that there is an interval of their ratio.
 const FEWEST: u32 = 3;
 
+/// Times the best's time after which a run of another is stopped.
+const BEHIND: u64 = 20;
+
+/// No run is stopped before this: a hiccup of the machine takes as long.
+const LEAST_BOUND: Duration = Duration::from_millis(10);
+
+/// Time between two looks at what was measured.
+const LOOK: Duration = Duration::from_secs(10);
+
 /// The share of the time that is left to the trials that count.
 const COUNTING_SHARE: f64 = 0.3;
 
@@ -59,6 +68,8 @@ struct Lane {
     cost: f64,
     /// By phase the time of an operation in each trial in ns.
     figures: BTreeMap<String, Vec<f64>>,
+    /// By phase the shortest run in ns that did all of its operations.
+    whole: BTreeMap<String, u64>,
     /// Whether it takes part no more: a trial of it did not end well, or it is a reference.
     out: bool,
 }
@@ -104,6 +115,21 @@ fn next(lanes: &[Lane]) -> Option<usize> {
     wanting.max_by(|a, b| gain(*a).total_cmp(&gain(*b)))
 }
 
+/// By phase the longest time of a run of a cell in ns: [`BEHIND`] times the shortest of those that compete with it.
+fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
+    let mut bounds = BTreeMap::new();
+    let competes =
+        |(at, lane): &(usize, &Lane)| *at != cell && lane.group == lanes[cell].group && !lane.out;
+    for (_, lane) in lanes.iter().enumerate().filter(competes) {
+        for (phase, ns) in &lane.whole {
+            let bound = ns.saturating_mul(BEHIND).max(LEAST_BOUND.as_nanos() as u64);
+            let known = bounds.entry(phase.clone()).or_insert(bound);
+            *known = bound.min(*known);
+        }
+    }
+    bounds
+}
+
 /// The cells in the order of the first pass: those that compete beside each other, in an order drawn.
 fn first_pass(cells: &[PlannedCell], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -120,6 +146,18 @@ fn first_pass(cells: &[PlannedCell], seed: u64) -> Vec<usize> {
 /// The cells by what competes: those beside each other that differ in their engine alone.
 fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[PlannedCell]> {
     cells.chunk_by(|a, b| competes(&a.id, &b.id))
+}
+
+/// What cells without a trial are of: `htap 1k power commit-each, …`, each once.
+fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for cell in missed.iter().map(|at| &cells[*at].id) {
+        let name = format!("{} {} {} {}", cell.workload, cell.scale, cell.durability, cell.variant);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 /// Whether two cells differ in their engine alone.
@@ -152,27 +190,30 @@ impl Run<'_> {
         let counting = if self.counts(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
         let ends = ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends);
         let order = first_pass(cells, self.plan.seed);
-        let mut missed = 0;
+        let mut missed: Vec<usize> = Vec::new();
         for cell in order {
             if self.journal.ended(&cells[cell].id, 0).is_some() {
                 continue;
             }
             if Instant::now() >= ends {
-                missed += 1;
+                missed.push(cell);
                 continue;
             }
             if !self.once_more(cell, 0, cells)? {
                 return Ok(false);
             }
         }
-        if missed > 0 {
+        if !missed.is_empty() {
             self.warn(format!(
-                "the time (--for) was over before every cell had a trial: {missed} of {} had none",
-                cells.len()
+                "the time (--for) was over before every cell had a trial: {} of {} had none, of {}; give \
+                 more time, or name fewer workloads or engines",
+                missed.len(),
+                cells.len(),
+                left_out(cells, &missed)
             ))?;
             return Ok(true);
         }
-        self.progress.passed(&crate::journal::assemble(&self.journal));
+        self.progress.so_far(&crate::journal::assemble(&self.journal));
         self.race_on(cells, ends)
     }
 
@@ -186,7 +227,12 @@ impl Run<'_> {
         if self.lanes(cells).iter().any(|lane| lane.trials == 0) {
             return Ok(true);
         }
+        let mut looked = Instant::now();
         loop {
+            if looked.elapsed() >= LOOK {
+                self.progress.so_far(&crate::journal::assemble(&self.journal));
+                looked = Instant::now();
+            }
             let lanes = self.lanes(cells);
             let Some(cell) = next(&lanes) else {
                 return Ok(true);
@@ -207,6 +253,10 @@ impl Run<'_> {
         cells: &[PlannedCell],
     ) -> Result<bool, HarnessError> {
         let order = self.journal.trials.len() as u32;
+        let info = self.options.catalog.workload(&cells[cell].id.workload)?.info();
+        self.bounds = bounds(&self.lanes(cells), cell);
+        // What lasts as long as it was asked to is not slow.
+        self.bounds.retain(|phase, _| !info.lasts && !info.windowed.contains(&phase.as_str()));
         self.take_turns(&[Turn { cell, trial, order }], order + 1, cells)
     }
 
@@ -230,6 +280,11 @@ impl Lane {
         self.cost = self.cost.max(Duration::from_nanos(trial.wall_ns).as_secs_f64());
         self.out |= !trial.status.has_figures();
         for phase in trial.phases.iter().filter(|phase| phase.status.has_figures()) {
+            let whole = phase.runs.iter().filter(|run| !run.capped && run.ops == phase.ops);
+            if let Some(ns) = whole.filter(|run| run.ops > 0).map(|run| run.elapsed_ns).min() {
+                let known = self.whole.entry(phase.phase.clone()).or_insert(ns);
+                *known = ns.min(*known);
+            }
             if let Some(time) = time_of(phase) {
                 self.figures.entry(phase.phase.clone()).or_default().push(time);
             }

@@ -90,7 +90,7 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
     let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     match here.filter(|here| *here < plan.memory_bytes) {
         Some(here) => Err(HarnessError::Plan(format!(
-            "a cache of {:.1} GiB (--memory) exceeds this machine's memory of {:.1} GiB: give less",
+            "a cache of {:.1} GiB (--cache) exceeds this machine's memory of {:.1} GiB: give less",
             gibibytes(plan.memory_bytes),
             gibibytes(here)
         ))),
@@ -98,7 +98,7 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
     }
 }
 
-/// `105 trials, each ended after 30 minutes at the latest (--timeout)`: what is to be known before
+/// `105 trials, each ended after 30 minutes at the latest (timeout)`: what is to be known before
 /// anything has been timed.
 fn announced(trials: u32, plan: &Plan) -> String {
     let plural = if trials == 1 { "" } else { "s" };
@@ -108,7 +108,7 @@ fn announced(trials: u32, plan: &Plan) -> String {
     };
     match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
         Some(most) => {
-            format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
+            format!("{trials} trial{plural}, each ended after {most} at the latest (timeout)")
         }
         None => format!("{trials} trial{plural}, none of them ended before its end"),
     }

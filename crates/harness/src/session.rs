@@ -1,5 +1,6 @@
 //! A run under way, and one trial of it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub(crate) struct Run<'a> {
     pub began: Instant,
     /// Outlives this process, where private servers run.
     _keeper: Option<Keeper>,
+    /// Of the next trial by phase the longest time of a run in ns, beside the plan's.
+    pub bounds: BTreeMap<String, u64>,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
     pub isolation: Option<Result<Isolation, String>>,
 }
@@ -74,6 +77,7 @@ impl<'a> Run<'a> {
             energy: options.energy.sampler(),
             progress,
             began: Instant::now(),
+            bounds: BTreeMap::new(),
             isolation: None,
         }
     }
@@ -242,6 +246,10 @@ impl Run<'_> {
             },
             repeats: purpose.repeats(self.plan),
             is_referee: matches!(purpose, Purpose::Referee),
+            bounds: match purpose {
+                Purpose::Timing => self.bounds.clone(),
+                _ => BTreeMap::new(),
+            },
             energy_counters: supervisor.energy.map(Sampler::counters).unwrap_or_default(),
         };
         let mut silent = Silent;

@@ -76,7 +76,7 @@ impl Run<'_> {
         (spent + next > budget).then(|| {
             format!(
                 "the smaller scales took {}, {scale} would take about {}, and the budget is {} \
-                 (--budget)",
+                 (--for)",
                 HumanDuration(spent),
                 HumanDuration(next),
                 HumanDuration(budget)

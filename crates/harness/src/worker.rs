@@ -258,7 +258,9 @@ impl Trial<'_> {
         let mut phase =
             PhaseResult { phase: name.to_owned(), execution, ops, ..PhaseResult::default() };
         self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
-        let mut meter = Meter::new(self.job.plan.max_run_time_ms.map(Duration::from_millis));
+        let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
+        let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
+        let mut meter = Meter::new(most.into_iter().chain(bound).min());
         self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let lasts = self.bench.lasts(index);

@@ -46,6 +46,6 @@ impl FromStr for Durability {
         Self::ALL
             .into_iter()
             .find(|tier| tier.name() == text)
-            .ok_or_else(|| choice::unknown("durability", text, Self::ALL.map(Self::name)))
+            .ok_or_else(|| choice::unknown("tier", text, Self::ALL.map(Self::name)))
     }
 }

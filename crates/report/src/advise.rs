@@ -1,11 +1,14 @@
 //! Which engine for whom: criteria made of phases and resources, facts about engines, and a ranking
 //! for who says what they need. `docs/advice.md` has the rule.
 
+mod brief;
 mod criteria;
 mod devices;
 mod facts;
 mod levels;
 mod meant;
+mod pace;
+pub(crate) mod pick;
 mod pool;
 mod rank;
 mod ratios;
@@ -24,9 +27,12 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Durability, MemoryLimit};
 use serde::Serialize;
 
+pub use brief::brief;
 pub(crate) use criteria::example;
 pub use devices::OverDevices;
 pub use facts::LicenceClass;
+pub use pace::Pace;
+pub use pick::Pick;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
 pub use render::{json, markdown, words};
 pub use turns::CriterionTurn;
@@ -138,6 +144,9 @@ pub struct EngineAdvice {
     pub broken: Option<String>,
     /// What it is.
     pub facts: Facts,
+    /// How fast it commits single rows; absent where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// By criterion: its figure over that of the best, 1 or more; absent where it was not measured.
     pub ratios: BTreeMap<&'static str, f64>,
     /// By criterion: the interval of that ratio; absent where there were fewer than three trials.
@@ -231,6 +240,7 @@ fn table<'a>(
                     effective_durability: engine.effective_durability,
                     broken: None,
                     facts: facts::of(file, groups, engine, tier),
+                    pace: pace::of(file, groups, engine.id, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),

@@ -213,7 +213,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         let says = "what an operation cost: counted in runs of their own after the timed ones, system \
                     calls with every one of them traced; what the engine's threads did in the \
                     background meanwhile is in it; a column that is missing is 0 for all, or counted \
-                    for nobody (--explain shows the tables)";
+                    for nobody (--show explain shows the tables)";
         notes.push(note("explained", says));
     }
     notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
@@ -246,7 +246,7 @@ fn intervals(measured: &[Seen<'_>]) -> Note {
         return note("intervals", says);
     }
     let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
-                the trials includes 1, and nobody wins alone (--intervals shows them)";
+                the trials includes 1, and nobody wins alone (--show intervals shows them)";
     note(grid::NOT_SIGNIFICANT, says)
 }
 
@@ -282,7 +282,12 @@ fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
     let limit = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
     (!places.is_empty()).then(|| {
         let places = places.join("; ");
-        let says = format!("stopped at the longest run time{limit}; operations done: {places}");
+        let bound = match file.plan.lasts_ms {
+            Some(_) => ", or at 20 times the best's time",
+            None => "",
+        };
+        let says =
+            format!("stopped at the longest run time{limit}{bound}; operations done: {places}");
         note(grid::STOPPED, says)
     })
 }

@@ -91,8 +91,13 @@ fn not_ok(
 /// rows to compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let comparison = summary::compare(file, options.order);
-    let device = device::of(file, &comparison);
-    device.map_or_else(String::new, |device| device::blocks(&device, options).join("\n\n"))
+    let Some(device) = device::of(file, &comparison) else { return String::new() };
+    let counts = || file.cells.iter().map(|cell| cell.trials.len()).filter(|count| *count > 0);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let trials = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let head = format!("So far, by {trials} trials of each cell");
+    let blocks = [head].into_iter().chain(device::blocks(&device, options));
+    blocks.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The most important turn of the order between two scales, and how many more there are.
@@ -256,7 +261,7 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
         ("tables", files.tables.map(shown)),
         (
             if files.tables.is_some() { "" } else { "tables" },
-            command("embermark report RESULT --tables"),
+            command("embermark report RESULT --show tables"),
         ),
         ("advice", command(&format!("embermark advise RESULT --weight {}", advise::example(file)))),
     ];

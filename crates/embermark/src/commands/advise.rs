@@ -11,10 +11,10 @@ use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevi
 use embermark_report::shown::{self, Record};
 use embermark_report::{Format, OfDevice, compare, load};
 
-use super::output;
 use super::report::{of_paths, results_below};
+use super::{output, rate};
 use crate::error::Failure;
-use crate::plan::{bytes, memory_limits};
+use crate::plan::{max_rss, memory_limits};
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub struct AdviseArgs {
     results: Vec<PathBuf>,
 
     /// Each result is of another device: an engine's figure is the worst of any of them
-    #[arg(long, conflicts_with_all = ["rows", "memory_limit", "force"])]
+    #[arg(long, conflicts_with_all = ["scale", "memory_limit", "force"])]
     devices: bool,
 
     /// What an engine must have
@@ -37,27 +37,35 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "TIER")]
     tier: Option<Durability>,
 
-    /// The most memory an engine may use
+    /// The most resident memory an engine may use, such as 64MiB
     #[arg(long, value_name = "SIZE")]
-    memory: Option<String>,
+    max_rss: Option<String>,
 
     /// How free its licence must be
     #[arg(long, value_enum, default_value = "any")]
     licence: Licence,
 
-    /// What counts and how much: CRITERION=WEIGHT; without any, nobody is ranked
+    /// What counts and how much: CRITERION=WEIGHT [default: commits, reads, changes and questions alike]
     #[arg(long, value_name = "CRITERION=WEIGHT", value_delimiter = ',')]
     weight: Vec<String>,
 
     /// How many rows there will be, such as 300k: advice at the nearest scale measured, which it
     /// names [default: advice at every scale measured]
-    #[arg(long, value_name = "ROWS")]
-    rows: Option<Scale>,
+    #[arg(short, long, value_name = "ROWS")]
+    scale: Option<Scale>,
 
     /// Advice from what was measured within this limit of memory, such as 256MiB, or none
     /// [default: without any, and within each limit measured in a list of its own]
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
     memory_limit: Vec<String>,
+
+    /// Leave out engines that commit fewer single rows per second than this
+    #[arg(long, value_name = "ROWS/S", value_parser = rate::rows)]
+    rate: Option<f64>,
+
+    /// Show the whole list in place of three lines: ranks, what each is best at, what was left out
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    show: Vec<Shown>,
 
     /// List the criteria
     #[arg(long)]
@@ -74,6 +82,13 @@ pub struct AdviseArgs {
     /// table, json or markdown
     #[arg(short, long, default_value = "table")]
     format: String,
+}
+
+/// What is shown beside three lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// The whole list
+    Tables,
 }
 
 /// Something an engine has or has not.
@@ -100,7 +115,7 @@ enum Licence {
 pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
-    let rows = args.rows.map(rows).transpose()?;
+    let rows = args.scale.map(rows).transpose()?;
     let tables = if args.devices { over_devices(&args)? } else { of_one_machine(&args, rows)? };
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
@@ -111,13 +126,18 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         tier: args.tier.unwrap_or_else(|| usual_tier(&tables)),
         sql: args.need.contains(&Need::Sql),
         embedded: args.need.contains(&Need::Embedded),
-        memory_bytes: args.memory.as_deref().map(bytes).transpose()?,
+        memory_bytes: args.max_rss.as_deref().map(max_rss).transpose()?,
         licence: match args.licence {
             Licence::Permissive => Some(LicenceClass::Permissive),
             Licence::Copyleft => Some(LicenceClass::Copyleft),
             Licence::Any => None,
         },
+        rows_per_second: args.rate,
     };
+    if format == Format::Table && args.show.is_empty() {
+        let says = advise::brief(&tables, needs, &weights, output::width());
+        return output::print(&says.map_err(Failure::usage)?);
+    }
     let all = advise::at_each(&tables, needs, &weights).map_err(Failure::usage)?;
     let text = match format {
         Format::Table => advise::words(&all, &tables, rows, output::width()),
@@ -204,7 +224,7 @@ fn usual_tier(tables: &advise::AdviceTables) -> Durability {
 fn rows(scale: Scale) -> Result<u64, Failure> {
     match scale {
         Scale::Rows(rows) => Ok(rows),
-        Scale::Full => Err(Failure::usage("--rows wants a number of rows, such as 300k")),
+        Scale::Full => Err(Failure::usage("--scale wants a number of rows, such as 300k")),
     }
 }
 
@@ -235,9 +255,9 @@ mod tests {
 
     #[test]
     fn a_budget_of_memory_may_have_units() {
-        assert_eq!(bytes("64MiB").unwrap(), 64 << 20);
-        assert_eq!(bytes("64M").unwrap(), 64_000_000);
-        assert!(bytes("lots").unwrap_err().to_string().contains("--memory"));
+        assert_eq!(max_rss("64MiB").unwrap(), 64 << 20);
+        assert_eq!(max_rss("64M").unwrap(), 64_000_000);
+        assert!(max_rss("lots").unwrap_err().to_string().contains("--max-rss"));
     }
 
     fn result() -> ResultFile {

@@ -20,7 +20,7 @@ pub struct CompareArgs {
     new: PathBuf,
 
     /// How much slower counts as a regression, where the interval shows it
-    #[arg(short, long, default_value = "5%", value_name = "SHARE")]
+    #[arg(long, default_value = "5%", value_name = "SHARE")]
     threshold: String,
 
     /// Look at the figures although they are not comparable

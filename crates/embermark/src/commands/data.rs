@@ -32,7 +32,7 @@ pub struct DataArgs {
 
     /// Write the rows here: FILE.csv or FILE.parquet
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    out: Option<PathBuf>,
 }
 
 /// Describes rows, and converts them if asked to.
@@ -43,7 +43,7 @@ pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
         log.readings = sample::stratified(&log.readings, wanted).map_err(Failure::usage)?;
     }
     let mut text = describe(&log);
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.out {
         write(path, &log.readings)?;
         let _ = writeln!(text, "written   {} rows to {}", log.readings.len(), path.display());
     }

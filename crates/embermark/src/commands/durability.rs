@@ -72,14 +72,8 @@ pub struct DurabilityArgs {
     configuration: Vec<(String, Configuration)>,
 
     /// Tiers [default: process,power]
-    #[arg(
-        short = 'd',
-        long,
-        value_delimiter = ',',
-        value_name = "TIER,…",
-        conflicts_with = "resume"
-    )]
-    durability: Vec<String>,
+    #[arg(short, long, value_delimiter = ',', value_name = "TIER,…", conflicts_with = "resume")]
+    tier: Vec<String>,
 
     /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut
     /// a second time. 0: none [default: 300; of a server, which starts and stops for each, 60: about
@@ -242,7 +236,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         }
     }
     let [states, server_states] = STATES.map(|states| args.states.unwrap_or(states));
-    let durabilities = or_else(args.durability.clone(), &["process", "power"]);
+    let durabilities = or_else(args.tier.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let (dir, catalog) = (std::env::temp_dir(), Catalog::default());

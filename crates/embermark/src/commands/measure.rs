@@ -65,7 +65,10 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
     }
 }
 
-/// Progress as it is, and the screen as soon as every cell was measured once.
+/// Rows of a terminal that the bar takes, with what stands around it.
+const BAR: usize = 5;
+
+/// Progress as it is, and what is known until now as soon as every cell was measured once.
 struct Provisional {
     under: Box<dyn Progress>,
 }
@@ -83,12 +86,14 @@ impl Progress for Provisional {
         self.under.started_for(began, lasts);
     }
 
-    fn passed(&mut self, so_far: &ResultFile) {
-        let options = Options { width: output::width(), ..Options::default() };
-        self.under.note("every cell was measured once; until now, by one trial each:");
-        for line in embermark_report::provisional(so_far, &options).lines() {
-            self.under.note(line);
-        }
+    fn so_far(&mut self, result: &ResultFile) {
+        let (width, rows) = output::terminal();
+        let options = Options { width, ..Options::default() };
+        let screen = embermark_report::provisional(result, &options);
+        // On a terminal with little room the end is what stays: the table.
+        let lines: Vec<&str> = screen.lines().collect();
+        let from = rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(BAR)));
+        self.under.screen(&lines[from..].join("\n"));
     }
 
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {

@@ -15,7 +15,7 @@ pub mod output;
 mod page;
 mod rate;
 pub mod record;
-mod repeat;
+pub mod repeat;
 pub mod report;
 pub mod run;
 pub mod verify;

@@ -45,6 +45,14 @@ pub fn width() -> usize {
     terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0))
 }
 
+/// Columns and rows of the terminal on standard error; 100 columns and any number of rows where it is none.
+pub fn terminal() -> (usize, Option<usize>) {
+    match terminal_size::terminal_size_of(io::stderr()) {
+        Some((width, height)) => (width.0.into(), Some(height.0.into())),
+        None => (100, None),
+    }
+}
+
 /// Whether standard output takes colours: a terminal whose user has not set `NO_COLOR`.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())

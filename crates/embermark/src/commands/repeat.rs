@@ -1,4 +1,4 @@
-//! `embermark run --as-published`: the published comparisons, part by part. A part is a piece of a
+//! `embermark reproduce`: the published comparisons, part by part. A part is a piece of a
 //! source at one scale, a run of its own in a folder of its own below the one of the whole.
 
 use std::fs;
@@ -13,10 +13,10 @@ use embermark_report::{load, reproduction};
 
 use super::measure::{How, Measured, is_failure, measure, write_beside};
 use super::output;
-use super::report::{Known, ShowArgs};
-use super::run::INTERRUPTED;
+use super::report::{Known, RESULT as RESULT_HEADING, ShowArgs};
+use super::run::{INTERRUPTED, OptionArgs, default_out};
 use crate::error::Failure;
-use crate::plan::PlanArgs;
+use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 
 mod parts;
 mod within;
@@ -30,38 +30,72 @@ pub const PARTS: &str = "as-published.json";
 /// The document that is made of the results.
 const DOCUMENT: &str = "reproduction.md";
 
-/// The options of `embermark run` that repeat published comparisons.
+/// The arguments of `embermark reproduce`.
 #[derive(Args)]
-pub struct RepeatArgs {
-    /// Repeat published comparisons as they were run, with the scales, settings, clients and
-    /// repetitions of each: ulb, mcknight, highfreq, marending, harperdb, or all. Of the options of a
-    /// plan --data, --scale, --runs, --warmup-runs, --trials, --window, --warm-up, --max-run-time,
-    /// --timeout, --memory, --seed and --accept-license win over theirs; with --device only the pieces
-    /// that emulate it
-    #[arg(long, value_delimiter = ',', value_name = "SOURCE,…")]
-    as_published: Vec<String>,
+pub struct ReproduceArgs {
+    /// Published comparisons: ulb, mcknight, highfreq, marending, harperdb, or all
+    ///
+    /// Each has the scales, settings, clients and repetitions that it was published with. Options that are
+    /// given win over these. With --device only the pieces that emulate it run. `embermark run --resume`
+    /// continues what was interrupted.
+    #[arg(required = true, value_delimiter = ',', value_name = "SOURCE")]
+    sources: Vec<String>,
 
-    /// Of --as-published only these pieces, by the names that docs/reproduction.md has
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_delimiter = ',',
-        value_name = "PIECE,…",
-        requires = "as_published"
-    )]
+    /// Repeat only these pieces, by their names in docs/reproduction.md [default: all]
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "PIECE,…")]
     pieces: Vec<String>,
 
-    /// The time for --as-published, such as 2h: what is expected not to fit is named and left out
-    /// beforehand, the longest first
-    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "as_published")]
+    /// Rows [default: as published]
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    scale: Vec<String>,
+
+    /// Read the rows of `sensors` from this file, plain or gzip [default: synthetic rows]
+    #[arg(help_heading = WORK, long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Time for all of it, such as 2h: the longest pieces that do not fit are left out, and named
+    #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     within: Option<String>,
+
+    /// Fresh processes per cell [default: as published]
+    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    trials: Option<u32>,
+
+    /// Runs of each phase in a trial [default: as published]
+    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+
+    /// Run engines whose licence forbids publishing benchmark results; you accept the licence
+    #[arg(help_heading = ENGINES, long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    accept_license: Vec<String>,
+
+    /// Cache memory of each engine [default: as published]
+    #[arg(help_heading = CONDITIONS, long, value_name = "SIZE")]
+    cache: Option<String>,
+
+    /// Set a key of the plan file: max-run-time, timeout, window, warm-up, warmup-runs, seed
+    #[arg(help_heading = RESULT_HEADING, long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    #[command(flatten)]
+    options: OptionArgs,
 }
 
-impl RepeatArgs {
-    /// Whether something is to be repeated.
-    pub fn is_given(&self) -> bool {
-        !self.as_published.is_empty()
-    }
+/// Begins a repetition, or adds to the one in its folder.
+pub fn reproduce(args: ReproduceArgs) -> Result<ExitCode, Failure> {
+    let show = &args.options.show;
+    show.format()?;
+    let options = args.options.of_run(&args.options.out.clone().unwrap_or_else(default_out))?;
+    let given = PlanArgs {
+        scale: args.scale.clone(),
+        data: args.data.clone(),
+        trials: args.trials,
+        runs: args.runs,
+        accept_license: args.accept_license.clone(),
+        cache: args.cache.clone(),
+        ..PlanArgs::default()
+    };
+    begin(&args, &given.or(PlanArgs::of_settings(&args.set)?)?, options, show)
 }
 
 /// Whether the folder is one of a whole repetition.
@@ -70,13 +104,13 @@ pub fn is_repeated(out: &Path) -> bool {
 }
 
 /// Begins a repetition in the folder of `options`, or adds to the one there.
-pub fn begin(
-    asked: &RepeatArgs,
+fn begin(
+    asked: &ReproduceArgs,
     given: &PlanArgs,
     options: RunOptions,
     show: &ShowArgs,
 ) -> Result<ExitCode, Failure> {
-    let all = parts::of(&asked.as_published, &asked.pieces, given, options.device)?;
+    let all = parts::of(&asked.sources, &asked.pieces, given, options.device)?;
     let within = asked.within.as_deref().map(within::parsed).transpose()?;
     // What was repeated there before stands.
     let (stand, all): (Vec<Part>, Vec<Part>) =
@@ -84,7 +118,7 @@ pub fn begin(
     let repetition = within::fitted(all, within);
     if repetition.parts.is_empty() && stand.is_empty() {
         return Err(Failure::usage(format!(
-            "nothing fits into the time of --within: {}",
+            "nothing fits into the time of --for: {}",
             within::announced(&repetition).trim_end()
         )));
     }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use embermark_engines::registry;
 use embermark_model::Explained;
 use embermark_model::durability_result::Outcome;
@@ -34,7 +34,7 @@ pub struct ReportArgs {
     results: Vec<PathBuf>,
 
     /// The published comparisons headline by headline, in Markdown, from the results of
-    /// --as-published
+    /// `embermark reproduce`
     #[arg(long)]
     reproduction: bool,
 
@@ -52,48 +52,46 @@ pub struct ReportArgs {
     show: ShowArgs,
 }
 
+/// The heading of options about the result.
+pub const RESULT: &str = "Result";
+
+/// What tables hold beside the usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Detail {
+    Tables,
+    Latency,
+    Intervals,
+    Explain,
+    Published,
+}
+
 /// How a result is shown on standard output.
 #[derive(Args, Default)]
 pub struct ShowArgs {
-    /// All tables, in place of the one screen: the same as --format table
-    #[arg(hide_short_help = true, long, conflicts_with = "format")]
-    tables: bool,
+    /// Show all tables in place of the one screen, with: latency, intervals, explain, published
+    ///
+    /// tables: as they are. latency: with percentiles. intervals: with the 95 % intervals of times and
+    /// ratios. explain: with system calls, page faults, context switches and flushes per operation, which
+    /// `embermark run` then counts in trials after the timed ones. published: with every figure of the
+    /// workloads' sources.
+    #[arg(help_heading = RESULT, long, value_enum, value_delimiter = ',', value_name = "WHAT,…",
+          hide_possible_values = true)]
+    show: Vec<Detail>,
 
-    /// table (all tables), json, csv, markdown or parquet (a row a run) [default: one screen; in a
-    /// file table]
-    #[arg(short, long)]
+    /// Print table (all tables), json, csv, markdown or parquet (a row per run) [default: one screen]
+    #[arg(help_heading = RESULT, short, long)]
     format: Option<String>,
 
-    /// All tables, latency percentiles too
-    #[arg(hide_short_help = true, long)]
-    latency: bool,
+    /// Weigh the resources in the score of `machine`: cpu=3,io=2,network=2,memory=1,disk=1,effort=1
+    #[arg(help_heading = RESULT, hide_short_help = true, long, value_name = "NAME=N,…")]
+    weight: Option<Weights>,
 
-    /// All tables, the 95 % intervals of times and ratios too
-    #[arg(hide_short_help = true, long)]
-    intervals: bool,
-
-    /// All tables, what an operation cost the engine too: system calls, page faults, context
-    /// switches, flushes. `embermark run` counts them, in trials of their own after the timed ones
-    #[arg(long)]
-    pub explain: bool,
-
-    /// All tables, with these weights of the resources in the score of machine, as
-    /// cpu=3,io=2,network=2,memory=1,disk=1,effort=1
-    #[arg(hide_short_help = true, long, value_name = "NAME=N,…")]
-    weights: Option<Weights>,
-
-    /// All tables, and how many years each modelled flash card (--card) lasts when so many rows are put in
-    /// a day, such as 86400, 100k or 8.64M
-    #[arg(hide_short_help = true, long, value_name = "ROWS", value_parser = rate::rows)]
+    /// Show how many years each card of --card lasts at this many rows per day: 86400, 100k, 8.64M
+    #[arg(help_heading = RESULT, hide_short_help = true, long, value_name = "ROWS", value_parser = rate::rows)]
     pub rows_per_day: Option<f64>,
 
-    /// All tables, with every figure of the workloads' sources and not those alone that something
-    /// measured stands beside
-    #[arg(hide_short_help = true, long)]
-    published: bool,
-
     /// Leave out the figures of engines whose licence forbids publishing them
-    #[arg(hide_short_help = true, long)]
+    #[arg(help_heading = RESULT, hide_short_help = true, long)]
     publishable: bool,
 }
 
@@ -204,8 +202,8 @@ fn reproduced(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let results: Vec<ResultFile> = results.map(|result| args.show.allowed(result)).collect();
     if results.iter().all(|result| result.plan.repeats.is_none()) {
         return Err(Failure::usage(
-            "none of these results repeats a published comparison: `embermark run --as-published` \
-             makes them",
+            "none of these results repeats a published comparison: `embermark reproduce` makes \
+             them",
         ));
     }
     let text = reproduction::markdown(&results);
@@ -297,35 +295,39 @@ impl Known {
 impl ShowArgs {
     /// All tables.
     pub fn all_tables() -> Self {
-        Self { tables: true, ..Self::default() }
+        Self { show: vec![Detail::Tables], ..Self::default() }
+    }
+
+    fn shows(&self, detail: Detail) -> bool {
+        self.show.contains(&detail)
+    }
+
+    /// Whether what an operation asked of the system is to be shown.
+    pub fn explains(&self) -> bool {
+        self.shows(Detail::Explain)
     }
 
     /// The format asked for; `None` is the one screen.
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         // What is in the tables alone calls for them.
-        let detail = self.latency
-            || self.intervals
-            || self.explain
-            || self.published
-            || self.rows_per_day.is_some()
-            || self.weights.is_some();
+        let detail = !self.show.is_empty() || self.rows_per_day.is_some() || self.weight.is_some();
         let is_data = matches!(format, Some(Format::Json | Format::Csv | Format::Parquet));
-        if is_data && (detail && !self.explain) {
+        if is_data && detail && !self.explains() {
             return Err(Failure::usage(
                 "the options of tables have no effect on json, csv and parquet, which have \
                  everything: leave them out, or leave out --format",
             ));
         }
-        Ok(format.or((self.tables || detail).then_some(Format::Table)))
+        Ok(format.or(detail.then_some(Format::Table)))
     }
 
     /// Refuses what shows nothing of results of these plans.
     pub fn has_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
         let machine = |plan: &&Plan| plan.workloads.iter().any(|workload| workload == "machine");
-        if self.weights.is_some() && !plans.iter().any(machine) {
+        if self.weight.is_some() && !plans.iter().any(machine) {
             return Err(Failure::usage(
-                "--weights: they are for the score of the workload machine, which is not there: leave \
+                "--weight: they are for the score of the workload machine, which is not there: leave \
                  them out",
             ));
         }
@@ -385,14 +387,14 @@ impl ShowArgs {
     fn options<'a>(&self, known: &'a Known, path: &'a Path, width: usize) -> Options<'a> {
         Options {
             explanations: &known.explanations,
-            weights: self.weights.unwrap_or_default(),
+            weights: self.weight.unwrap_or_default(),
             width,
             colour: false,
             order: &known.order,
-            latency: self.latency,
-            intervals: self.intervals,
-            explain: self.explain,
-            published: if self.published { Beside::All } else { Beside::Measured },
+            latency: self.shows(Detail::Latency),
+            intervals: self.shows(Detail::Intervals),
+            explain: self.explains(),
+            published: if self.shows(Detail::Published) { Beside::All } else { Beside::Measured },
             rows_per_day: known.rows_per_day,
             path: Some(path),
             durability: &known.durability,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use embermark_report::Files;
 
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
 use super::output;
-use super::repeat::{self, RepeatArgs};
-use super::report::{Known, ShowArgs};
+use super::repeat;
+use super::report::{Known, RESULT as OF_RESULT, ShowArgs};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, milliseconds, urls};
+use crate::plan::{CONDITIONS, PlanArgs, milliseconds, urls};
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
@@ -31,106 +31,160 @@ pub struct RunArgs {
     plan: PlanArgs,
 
     #[command(flatten)]
-    repeat: RepeatArgs,
+    file: FileArgs,
 
-    /// A plan file: TOML with these options as keys; the command line wins over it
-    #[arg(long = "plan", value_name = "FILE.toml")]
-    file: Option<PathBuf>,
-
-    /// Folder for the result, its journal and logs; must not hold another run
-    /// [default: results/DATE-TIME]
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Folder on the disk to measure, for the databases [default: inside the result's folder]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-
-    /// Run engines and servers with no more memory and CPU time than a small device has: pi-zero,
-    /// pi-zero2, pi3, pi4, pi5. An emulation, and marked as one; needs root or a delegated cgroup v2
-    #[arg(hide_short_help = true, long, value_name = "DEVICE")]
-    device: Option<String>,
-
-    /// Leave out the trials after the timed ones that count the bytes and flushes which reach a disk
-    /// (as root, on a loop device of their own) and the size of a database loaded once
-    #[arg(hide_short_help = true, long)]
-    no_counting: bool,
-
-    /// An external power meter records: makes a load pattern before the first trial and after the last one,
-    /// by which `embermark energy` finds the run in the meter's record, and measures the idle draw. Begin
-    /// to record before, and end after
-    #[arg(hide_short_help = true, long)]
-    metered: bool,
-
-    /// How long the idle draw is measured before the first trial, where something measures it
-    /// [default: 10s]
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
-    idle: Option<String>,
-
-    /// Go on with the run in this folder that was cut off, by Ctrl-C, a crash or a power cut: what
-    /// ended is not repeated. It keeps its plan
-    #[arg(long, value_name = "DIR", conflicts_with = "out")]
-    resume: Option<PathBuf>,
-
-    /// Show what would run, and measure nothing
-    #[arg(long)]
+    /// Show what would run and how long it takes, and measure nothing
+    #[arg(help_heading = OF_RESULT, long)]
     dry_run: bool,
 
+    /// Continue the interrupted run in this folder
+    ///
+    /// What ended is not repeated. The run keeps its plan.
+    #[arg(help_heading = OF_RESULT, long, value_name = "DIR", conflicts_with = "out")]
+    resume: Option<PathBuf>,
+
     #[command(flatten)]
-    show: ShowArgs,
+    options: OptionArgs,
+}
+
+/// The arguments of `embermark rate`.
+#[derive(Args)]
+pub struct RateArgs {
+    /// The largest 99th percentile of commit latency [default: 100ms]
+    #[arg(long, value_name = "TIME")]
+    p99_limit: Option<String>,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Where a plan is read from.
+#[derive(Args)]
+pub struct FileArgs {
+    /// Read options from a plan file; the command line wins
+    ///
+    /// TOML with the long names of these options as keys. `embermark workloads default` prints one.
+    #[arg(help_heading = OF_RESULT, long, value_name = "FILE.toml")]
+    pub plan: Option<PathBuf>,
+
+    /// Set a key of the plan file: --set max-run-time=1s
+    ///
+    /// Keys that no option has: max-run-time, the longest time of one run of a phase, or none [default:
+    /// 20s]; timeout, of one trial [default: 30m]; window, the time of a phase that runs by the clock
+    /// [default: 100ms, machine 30s, retention 10m]; warm-up, of machine before its window [default: 5s];
+    /// warmup-runs, which are not counted [default: 1]; p99-limit; disk-size, of the file system of
+    /// retention; seed, of synthetic rows and all orders [default: 42].
+    #[arg(help_heading = OF_RESULT, long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// How and where a plan is carried out.
+#[derive(Args)]
+pub struct OptionArgs {
+    /// Write result, journal and logs to this new folder [default: results/DATE-TIME]
+    #[arg(help_heading = OF_RESULT, short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Keep the databases in this folder, on the disk to measure [default: in the result's folder]
+    #[arg(help_heading = OF_RESULT, long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Emulate the memory and CPU of a small device: pi-zero, pi-zero2, pi3, pi4, pi5
+    ///
+    /// The result is marked as an emulation. Needs root or a delegated control group (v2).
+    #[arg(help_heading = CONDITIONS, long, value_name = "DEVICE")]
+    device: Option<String>,
+
+    /// Leave out the trials that count bytes, flushes and sizes
+    ///
+    /// They come after the timed ones. As root each has a loop device of its own, on which the bytes and
+    /// flushes that reach a disk are counted; without root they take the size of a database loaded once.
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
+    pub no_counting: bool,
+
+    /// Mark the run for an external power meter with a load pattern before and after it
+    ///
+    /// Start the meter first, stop it last. `embermark energy` finds the run in its record by the pattern.
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
+    metered: bool,
+
+    /// Time for which the idle draw is measured before the first trial, where something measures it
+    /// [default: 10s]
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_name = "TIME")]
+    idle: Option<String>,
+
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+impl OptionArgs {
+    /// What they mean for a run in a folder.
+    pub fn of_run(&self, out: &Path) -> Result<RunOptions, Failure> {
+        let device = self.device.as_deref().map(device::find).transpose();
+        let mut energy = EnergyOptions { metered: self.metered, ..EnergyOptions::default() };
+        if let Some(idle) = &self.idle {
+            energy.idle = Duration::from_millis(milliseconds("--idle", idle)?);
+        }
+        Ok(RunOptions {
+            energy,
+            data: self.dir.clone(),
+            device: device.map_err(Failure::usage)?,
+            count: !self.no_counting,
+            explain: self.show.explains(),
+            interrupt: interrupt::on_signals()?,
+            ..RunOptions::new(out)?
+        })
+    }
+}
+
+/// Finds the highest rate that is sustained, of `machine` where no workload is named.
+pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
+    let mut run = args.run;
+    if run.resume.is_none() {
+        run.plan.rate = Some(Rate::Max.to_string());
+        run.plan.p99_limit = args.p99_limit;
+        if run.plan.workloads.is_empty() && run.file.plan.is_none() {
+            run.plan.workloads = vec!["machine".to_owned()];
+        }
+    }
+    self::run(run)
 }
 
 /// Measures, and shows the result.
 pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
-    let format = args.show.format()?;
-    let out = args.resume.clone().or(args.out).unwrap_or_else(default_out);
-    let device = args.device.map(|name| device::find(&name)).transpose();
-    let mut energy = EnergyOptions { metered: args.metered, ..EnergyOptions::default() };
-    if let Some(idle) = &args.idle {
-        energy.idle = Duration::from_millis(milliseconds("--idle", idle)?);
-    }
+    let out = args.resume.clone().or(args.options.out.clone()).unwrap_or_else(default_out);
+    let given = args.plan.or(PlanArgs::of_settings(&args.file.set)?)?;
+    let args = RunArgs { plan: given, ..args };
+    let show = &args.options.show;
+    let format = show.format()?;
     // All that a resumed run may lack, since its journal has no secrets.
     let only_urls = PlanArgs { url: args.plan.url.clone(), ..PlanArgs::default() };
     let urls_alone = args.plan == only_urls;
     let resumed = args.resume.is_some() && urls_alone;
     let options = RunOptions {
         urls: if resumed { urls(&args.plan.url)? } else { BTreeMap::new() },
-        energy,
-        data: args.dir,
-        device: device.map_err(Failure::usage)?,
-        count: !args.no_counting,
-        explain: args.show.explain,
-        interrupt: interrupt::on_signals()?,
-        ..RunOptions::new(&out)?
+        ..args.options.of_run(&out)?
     };
-    if args.repeat.is_given() {
-        if args.file.is_some() || args.resume.is_some() {
-            return Err(Failure::usage(
-                "--as-published has plans of its own, and is gone on with by --resume alone",
-            ));
-        }
-        return repeat::begin(&args.repeat, &args.plan, options, &args.show);
-    }
     if args.resume.is_some() && repeat::is_repeated(&out) {
-        if args.plan != PlanArgs::default() || args.file.is_some() {
+        if args.plan != PlanArgs::default() || args.file.plan.is_some() {
             return Err(Failure::usage("it keeps its plans: leave out the options of a plan"));
         }
-        return repeat::go_on(&options, &args.show);
+        return repeat::go_on(&options, show);
     }
     // Beside --resume a plan need not be given; where it is, it must be the run's own.
-    let asked = args.resume.is_none() || !urls_alone || args.file.is_some();
-    let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
+    let asked = args.resume.is_none() || !urls_alone || args.file.plan.is_some();
+    let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
     if args.dry_run {
         let plan = plan.ok_or_else(|| Failure::usage("--resume goes on with a plan of its own"))?;
         return output::print(&shown(&plan, &options)?);
     }
-    if args.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
+    if args.options.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
         return Err(Failure::usage(
             "--card models what the trials record that --no-counting leaves out: leave out one of them",
         ));
     }
     if let Some(plan) = plan.as_ref().filter(|_| args.resume.is_none()) {
-        args.show.has_effect(&[plan])?;
+        show.has_effect(&[plan])?;
     }
     let how = match &plan {
         Some(plan) if args.resume.is_none() => How::Begin(plan),
@@ -141,14 +195,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             let status = exit_status(&result);
             (result, status)
         }
-        Measured::Interrupted(Some(result)) => {
-            say!(
-                "embermark: interrupted; the trials that had ended are kept; go on with \
-                 'embermark run --resume {}'",
-                out.display()
-            );
-            (result, ExitCode::from(INTERRUPTED))
-        }
+        Measured::Interrupted(Some(result)) => (result, ExitCode::from(INTERRUPTED)),
         Measured::Interrupted(None) => {
             say!("embermark: interrupted before a trial had ended");
             return Ok(ExitCode::from(INTERRUPTED));
@@ -156,13 +203,21 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     };
     // All is kept: from here on a signal ends the program at once, also while the page is made.
     options.interrupt.set();
-    let result = args.show.allowed(result);
-    let known = Known::with(Vec::new()).at(args.show.rows_per_day);
-    write_beside(&result, &out, &args.show, &known);
+    let result = show.allowed(result);
+    let known = Known::with(Vec::new()).at(show.rows_per_day);
+    write_beside(&result, &out, show, &known);
     let beside = |name: &str| Some(out.join(name)).filter(|path| path.exists());
     let (page, tables) = (beside(PAGE), beside(TABLES));
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-    args.show.print(&known, &result, format, &out.join(RESULT), &files)?;
+    show.print(&known, &result, format, &out.join(RESULT), &files)?;
+    if result.manifest.finished.is_none() {
+        // Below the screen, where it stays visible.
+        say!(
+            "embermark: interrupted; the trials that had ended are kept; go on with \
+             'embermark run --resume {}'",
+            out.display()
+        );
+    }
     Ok(status)
 }
 
@@ -205,7 +260,7 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let given = args.or(from_file)?;
     let plan = given.clone().or_default()?.plan()?;
     if given.p99_limit.is_some() && plan.rate != Rate::Max {
-        return Err(Failure::usage("--p99-limit is for --rate max: give both"));
+        return Err(Failure::usage("p99-limit is for `embermark rate`: leave it out"));
     }
     let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
     // What the default plan says is for the workloads that it has.

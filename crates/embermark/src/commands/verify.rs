@@ -37,7 +37,7 @@ pub struct VerifyArgs {
 
     /// Tiers [default: all]
     #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
-    durability: Vec<String>,
+    tier: Vec<String>,
 
     /// Longest time of one phase: what was done until then is checked
     #[arg(long, value_name = "TIME", default_value = "300ms")]
@@ -112,7 +112,7 @@ fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
         engines: ids_or(args.engines, &args.engine_library, "all")?,
         engine_library: args.engine_library,
         scale: vec![args.scale],
-        durability: or_else(args.durability, &Durability::ALL.map(Durability::name)),
+        tier: or_else(args.tier, &Durability::ALL.map(Durability::name)),
         runs: Some(1),
         trials: Some(1),
         max_run_time: Some(args.max_run_time),

@@ -52,7 +52,10 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
         let (scales, variants) = (scales(info.usual.scales), info.usual.variants.join(","));
         let _ = writeln!(text, "\n  usual: --scale {scales} --variant {variants}\n");
     }
-    let _ = writeln!(text, "published comparisons  repeated by --as-published, piece by piece\n");
+    let _ = writeln!(
+        text,
+        "published comparisons  repeated by `embermark reproduce`, piece by piece\n"
+    );
     for source in all() {
         let _ = writeln!(text, "    {:<14} {}", source.id, source.title);
         for Piece { name, about, scales: rows, .. } in &source.pieces {

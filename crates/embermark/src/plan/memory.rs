@@ -16,11 +16,11 @@ pub fn memory_limits(
         text => size("--memory-limit", text).map(|bytes| Some(MemoryLimit(bytes))),
     };
     let limits = unique(texts.iter().map(limit))?;
-    let asked = cache.map_or(Ok(0), memory)?;
+    let asked = cache.map_or(Ok(0), self::cache)?;
     match limits.iter().flatten().find(|limit| limit.cache(asked) < asked) {
         Some(limit) => Err(Failure::usage(format!(
-            "--memory {} leaves too little of --memory-limit {limit} for the page cache and the rest \
-             of an engine: give at most a quarter, {}, or leave --memory out",
+            "--cache {} leaves too little of --memory-limit {limit} for the page cache and the rest \
+             of an engine: give at most a quarter, {}, or leave --cache out",
             cache.unwrap_or_default(),
             MemoryLimit(limit.cache(asked))
         ))),
@@ -28,24 +28,24 @@ pub fn memory_limits(
     }
 }
 
-/// The cache given with --memory.
-pub(super) fn memory(text: &str) -> Result<u64, Failure> {
-    match bytes(text)? {
+/// The size given with --cache.
+pub(super) fn cache(text: &str) -> Result<u64, Failure> {
+    match size("--cache", text)? {
         bytes if bytes >= 1 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
+        _ => Err(Failure::usage(format!("--cache {text} is too little: give at least 1MiB"))),
     }
 }
 
-/// A size given with --memory, in bytes.
-pub fn bytes(text: &str) -> Result<u64, Failure> {
-    size("--memory", text)
+/// The size given with --max-rss.
+pub fn max_rss(text: &str) -> Result<u64, Failure> {
+    size("--max-rss", text)
 }
 
-/// The size of a file system given with --disk-size, in bytes: there is room for a database and its log.
+/// The size of a file system `disk-size`, in bytes: there is room for a database and its log.
 pub(super) fn disk_size(text: &str) -> Result<u64, Failure> {
-    match size("--disk-size", text)? {
+    match size("disk-size", text)? {
         bytes if bytes >= 64 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("--disk-size {text} is too little: give at least 64MiB"))),
+        _ => Err(Failure::usage(format!("disk-size {text} is too little: give at least 64MiB"))),
     }
 }
 

@@ -53,14 +53,13 @@ fn scales_go_up_by_powers_of_ten_within_a_budget() {
     let plan = until(&[], "100k").plan().unwrap();
     assert_eq!(plan.scales, [1_000, 10_000, 100_000].map(Scale::Rows));
     assert_eq!(plan.budget_ms, Some(30 * 60 * 1_000));
-    let plan = PlanArgs { budget: Some("90s".into()), ..until(&["20k"], "1M") }.plan().unwrap();
+    let plan = PlanArgs { lasts: Some("90s".into()), ..until(&["20k"], "1M") }.plan().unwrap();
     assert_eq!(plan.scales, [20_000, 200_000, 1_000_000].map(Scale::Rows));
     assert_eq!(plan.budget_ms, Some(90_000));
     assert_eq!(until(&["5"], "5").plan().unwrap().scales, [Scale::Rows(5)]);
     assert!(says(until(&["1k", "10k"], "1M")).contains("from one scale"));
     assert!(says(until(&["1M"], "10k")).contains("goes up from 1M"));
     assert!(says(until(&[], "full")).contains("no number of rows"));
-    assert!(says(PlanArgs { budget: Some("5m".into()), ..PlanArgs::default() }).contains("both"));
 }
 
 #[test]
@@ -69,7 +68,7 @@ fn unknown_names_are_answered_with_the_nearest_valid_one() {
     assert!(says(variant).contains("did you mean 'bulk'?"));
     let phase = PlanArgs { phases: words(&["reads"]), ..PlanArgs::default() };
     assert!(says(phase).contains("did you mean 'read'?"));
-    let tier = PlanArgs { durability: words(&["powr"]), ..PlanArgs::default() };
+    let tier = PlanArgs { tier: words(&["powr"]), ..PlanArgs::default() };
     assert!(says(tier).contains("did you mean 'power'?"));
     let workload = PlanArgs { workloads: words(&["sensor"]), ..PlanArgs::default() };
     assert!(says(workload).contains("did you mean 'sensors'?"));
@@ -80,12 +79,12 @@ fn unknown_names_are_answered_with_the_nearest_valid_one() {
 #[test]
 fn values_that_make_no_sense_are_refused_by_name() {
     for (args, word) in [
-        (PlanArgs { max_run_time: Some("0s".into()), ..PlanArgs::default() }, "--max-run-time"),
-        (PlanArgs { max_run_time: Some("soon".into()), ..PlanArgs::default() }, "--max-run-time"),
-        (PlanArgs { timeout: Some("-5s".into()), ..PlanArgs::default() }, "--timeout"),
-        (PlanArgs { memory: Some("4k".into()), ..PlanArgs::default() }, "too little"),
-        (PlanArgs { memory: Some("lots".into()), ..PlanArgs::default() }, "--memory"),
-        (PlanArgs { warmup_runs: Some(6), ..PlanArgs::default() }, "--warmup-runs"),
+        (PlanArgs { max_run_time: Some("0s".into()), ..PlanArgs::default() }, "max-run-time '"),
+        (PlanArgs { max_run_time: Some("soon".into()), ..PlanArgs::default() }, "max-run-time '"),
+        (PlanArgs { timeout: Some("-5s".into()), ..PlanArgs::default() }, "timeout '-5s'"),
+        (PlanArgs { cache: Some("4k".into()), ..PlanArgs::default() }, "too little"),
+        (PlanArgs { cache: Some("lots".into()), ..PlanArgs::default() }, "--cache"),
+        (PlanArgs { warmup_runs: Some(6), ..PlanArgs::default() }, "warmup-runs"),
         (PlanArgs { url: words(&["postgres"]), ..PlanArgs::default() }, "ENGINE=URL"),
         (PlanArgs { scale: words(&["0"]), ..PlanArgs::default() }, "at least 1"),
     ] {
@@ -197,4 +196,28 @@ fn a_time_for_the_whole_run_and_a_number_of_trials_are_not_both_to_be_had() {
     assert!(says(both).contains("--trials"));
     let zero = PlanArgs { lasts: Some("0s".into()), ..PlanArgs::default() };
     assert!(says(zero).contains("--for"));
+}
+
+#[test]
+fn settings_of_a_plan_file_may_be_set_by_name() {
+    let set = |all: &[&str]| PlanArgs::of_settings(&words(all));
+    let plan = set(&["window=50ms", "seed=7", "engines=['memory']"]).unwrap().plan().unwrap();
+    assert_eq!((plan.window_ms, plan.seed, plan.engines), (Some(50), 7, words(&["memory"])));
+    for (wrong, says) in [("window", "KEY=VALUE"), ("windows=1s", "windows"), ("seed=x", "--set")] {
+        assert!(set(&[wrong]).unwrap_err().to_string().contains(says), "{wrong}");
+    }
+}
+
+#[test]
+fn an_effort_is_a_number_of_trials_and_runs() {
+    let of = |effort: &str| PlanArgs { effort: Some(effort.into()), ..PlanArgs::default() };
+    let plan = of("quick").plan().unwrap();
+    assert_eq!((plan.trials, plan.runs, plan.warmup_runs, plan.own_trials), (1, 2, 1, false));
+    assert_eq!(of("thorough").plan().unwrap().trials, 10);
+    assert!(says(of("quik")).contains("did you mean 'quick'?"));
+    // Where no workload is named, that of a device is measured by it, however long that takes.
+    let plan = of("normal").or_default().unwrap().plan().unwrap();
+    assert_eq!((plan.lasts_ms, plan.trials, plan.workloads.len()), (None, 3, 4));
+    let both = PlanArgs { lasts: Some("5m".into()), ..of("quick") };
+    assert!(says(both).contains("--effort"));
 }

@@ -15,10 +15,7 @@ fn unknown_names_are_answered_with_the_nearest_and_the_valid_ones() {
         &["run", "-e", "sqlit"],
         &["unknown engine 'sqlit'", "did you mean 'sqlite'?", "embedded", "servers"],
     );
-    refused(
-        &["run", "--durability", "full"],
-        &["unknown durability 'full'", "none, process, power"],
-    );
+    refused(&["run", "--tier", "full"], &["unknown tier 'full'", "none, process, power"]);
     refused(&["run", "--variant", "bluk"], &["unknown variant 'bluk'", "did you mean 'bulk'?"]);
     refused(&["run", "--phases", "raed"], &["unknown phase 'raed'", "did you mean 'read'?"]);
     refused(&["run", "--format", "xml"], &["unknown format 'xml'", "markdown"]);
@@ -80,7 +77,7 @@ fn odd_lines_are_counted_and_reported_never_silently_dropped() {
     let ended = place
         .embermark(&[
             "run", "-e", "memory", "--scale", "full", "--data", "log.txt", "--out", "out",
-            "--tables",
+            "--show", "tables",
         ])
         .with(0);
     let set = &place.result("out").manifest.datasets["sensors"];
@@ -137,7 +134,8 @@ fn without_postgresql_its_cell_says_what_is_missing_and_the_others_run() {
         "1",
         "--out",
         "out",
-        "--tables",
+        "--show",
+        "tables",
     ];
     let output = place.command(&words).env("EMBERMARK_POSTGRES_BIN", "/nowhere").output().unwrap();
     let ended = common::Ended::from(output).with(0);
@@ -209,23 +207,23 @@ fn clients_and_rates_that_cannot_be_had_are_refused_with_what_can() {
 #[test]
 fn an_option_that_cannot_have_an_effect_is_refused() {
     for (words, saying) in [
-        (&["sensors", "--window", "9s"][..], "--window"),
-        (&["events", "--phases", "insert", "--window", "9s"], "--window"),
-        (&["contacts", "--warm-up", "9s"], "machine"),
-        (&["sensors", "machine", "--disk-size", "4GiB"], "retention"),
-        (&["machine", "--p99-limit", "9ms"], "--rate max"),
+        (&["sensors", "--set", "window=9s"][..], "window: no phase"),
+        (&["events", "--phases", "insert", "--set", "window=9s"], "window: no phase"),
+        (&["contacts", "--set", "warm-up=9s"], "machine"),
+        (&["sensors", "machine", "--set", "disk-size=4GiB"], "retention"),
+        (&["machine", "--set", "p99-limit=9ms"], "embermark rate"),
         (&["sensors", "-e", "sqlite", "--url", "postgres=postgres://h/d"], "--url postgres"),
         (&["sensors", "-e", "sqlite", "--accept-license", "harperdb"], "does not run"),
-        (&["sensors", "--weights", "cpu=2"], "machine"),
+        (&["sensors", "--weight", "cpu=2"], "machine"),
         (&["sensors", "--rows-per-day", "1k"], "--card"),
-        (&["sensors", "--latency", "--format", "json"], "json"),
-        (&["--as-published", "mcknight", "--window", "9s"], "--window"),
+        (&["sensors", "--show", "latency", "--format", "json"], "json"),
     ] {
         let place = Place::new();
         let words = [&["run", "--out", "out"], words].concat();
         place.embermark(&words).with(2).saying(&[saying]);
         assert!(!place.path("out").exists(), "{words:?}");
     }
+    refused(&["reproduce", "mcknight", "--set", "window=9s"], &["window: no piece"]);
     refused(&["verify", "sqlite", "--url", "valkey=valkey://h"], &["--url valkey"]);
 }
 
@@ -261,4 +259,29 @@ fn rows_whose_name_cannot_stand_in_a_workload_file_are_refused() {
     let mut command = place.command(&["init"]);
     command.arg(name);
     common::Ended::from(command.output().unwrap()).with(2).saying(&["not UTF-8"]);
+}
+
+#[test]
+fn an_old_spelling_works_with_a_hint_and_the_short_help_is_short() {
+    let place = Place::new();
+    place.write("plan.toml", "durability = ['process']\nmemory = '32MiB'\n");
+    let words = ["run", "sensors", "-e", "memory", "--plan", "plan.toml", "--dry-run"];
+    let old = ["--timeout", "5m", "-d", "power"];
+    let ran = place.embermark(&[&words[..], &old].concat()).with(0);
+    let hints =
+        ["--timeout is now", "-d is now -t", "durability is now tier", "memory is now cache"];
+    for hint in hints {
+        assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    }
+    assert!(ran.stdout.contains(" power "), "{}", ran.stdout);
+    let new = ["run", "sensors", "-e", "memory", "--set", "timeout=5m", "-t", "power", "--dry-run"];
+    let new = place.embermark(&new).with(0);
+    assert_eq!((new.stdout, new.stderr.as_str()), (ran.stdout, ""));
+
+    let help = |flag: &str| place.embermark(&["run", flag]).with(0).stdout;
+    let options =
+        |help: &str| help.lines().filter(|line| line.trim_start().starts_with('-')).count();
+    let (short, long) = (help("-h"), help("--help"));
+    assert!(options(&short) <= 25, "{short}");
+    assert!(options(&long) > options(&short) && !long.contains("durability"), "{long}");
 }

@@ -13,7 +13,8 @@ fn run(place: &Place, words: &[&str], out: &str) -> common::Ended {
 #[test]
 fn every_embedded_engine_has_several_clients_with_right_answers_or_says_why_not() {
     let place = Place::new();
-    let ended = run(&place, &["-e", "embedded,null", "--clients", "3", "--tables"], "out").with(0);
+    let ended =
+        run(&place, &["-e", "embedded,null", "--clients", "3", "--show", "tables"], "out").with(0);
     let result = place.result("out");
     name_absent(&result);
     assert_eq!((result.schema, result.plan.clients, result.plan.target_rate), (SCHEMA, 3, None));

@@ -193,7 +193,7 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
         let line = format!("read postgres (by URL) · {name}");
         assert!(ended.stdout.contains(&line), "no '{line}' in\n{}", ended.stdout);
     }
-    let report = place.embermark(&["report", "out/result.json", "--tables"]).with(0);
+    let report = place.embermark(&["report", "out/result.json", "--show", "tables"]).with(0);
     assert!(report.stdout.contains("· client machines"), "{}", report.stdout);
     let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0);
     let mut rows = csv::Reader::from_reader(csv.stdout.as_bytes());

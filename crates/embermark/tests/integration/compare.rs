@@ -79,19 +79,28 @@ fn a_regression_ends_with_1_and_none_with_0_and_what_cannot_be_compared_with_2()
 }
 
 #[test]
-fn advice_ranks_by_weights_names_nobody_without_and_tells_what_was_not_measured() {
+fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured() {
     let (place, result) = measured();
-    let open = place.embermark(&["advise", "old.json"]).with(0);
+    let open = place.embermark(&["advise", "old.json", "--show", "tables"]).with(0);
     assert!(open.stdout.contains("nobody is ranked") && open.stdout.contains("Best at"));
     place.write("slow.json", slower(result, "sqlite", 100));
-    let words = ["advise", "slow.json", "--weight", "load=1,point=2", "--tier", "process"];
+    let words = [
+        "advise",
+        "--show",
+        "tables",
+        "slow.json",
+        "--weight",
+        "load=1,point=2",
+        "--tier",
+        "process",
+    ];
     let ranked = place.embermark(&words).with(0);
     let place_of = |engine: &str| ranked.stdout.find(&format!(". {engine} "));
     assert!(place_of("lmdb").unwrap() < place_of("sqlite").unwrap(), "{}", ranked.stdout);
-    let words = ["advise", "old.json", "--need", "sql", "--weight", "load=1"];
+    let words = ["advise", "--show", "tables", "old.json", "--need", "sql", "--weight", "load=1"];
     let sql = place.embermark(&words).with(0);
     assert!(sql.stdout.contains("1. sqlite ") && sql.stdout.contains("lmdb: no SQL"));
-    let words = ["advise", "old.json", "--weight", "analytics=1"];
+    let words = ["advise", "--show", "tables", "old.json", "--weight", "analytics=1"];
     let unmeasured = place.embermark(&words).with(0);
     assert!(unmeasured.stdout.contains("not measured for analytics"), "{}", unmeasured.stdout);
     let criteria = place.embermark(&["advise", "old.json", "--criteria"]).with(0);
@@ -105,11 +114,11 @@ fn advice_ranks_by_weights_names_nobody_without_and_tells_what_was_not_measured(
         .with(2)
         .saying(&["unknown criterion 'ingset'", "did you mean 'ingest'?"]);
     place.embermark(&["advise", "old.json", "--weight", "ingest=0"]).with(2).saying(&["ingest=3"]);
-    place.embermark(&["advise", "old.json", "--memory", "lots"]).with(2).saying(&["64MiB"]);
-    let words = ["advise", "old.json", "--rows", "30M", "--weight", "load=1"];
+    place.embermark(&["advise", "old.json", "--max-rss", "lots"]).with(2).saying(&["64MiB"]);
+    let words = ["advise", "old.json", "--scale", "30M", "--weight", "load=1", "--show", "tables"];
     let far = place.embermark(&words).with(0);
     assert!(far.stdout.contains("no answer for 30M:"), "{}", far.stdout);
-    place.embermark(&["advise", "old.json", "--rows", "full"]).with(2).saying(&["300k"]);
+    place.embermark(&["advise", "old.json", "--scale", "full"]).with(2).saying(&["300k"]);
     place.embermark(&["advise"]).with(2);
 }
 
@@ -124,4 +133,22 @@ fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
     place.embermark(&["report", "old.json", "--format", "csv", "-o", "runs.csv"]).with(0);
     let csv = std::fs::read_to_string(place.path("runs.csv")).unwrap();
     assert!(csv.starts_with("run_id,") && csv.contains("per_op_low_ns"));
+}
+
+#[test]
+fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
+    let (place, result) = measured();
+    place.write("slow.json", slower(result, "sqlite", 100));
+    let advice =
+        |more: &[&str]| place.embermark(&[&["advise", "slow.json"], more].concat()).with(0).stdout;
+    let usual = advice(&[]);
+    let lines: Vec<&str> = usual.lines().filter(|line| line.starts_with("  ")).collect();
+    assert!(lines[0].contains("take") && lines[0].contains("lmdb: best at reads"), "{usual}");
+    assert!(lines[1].contains("margin") && lines[1].contains("ahead of sqlite"), "{usual}");
+    assert!(usual.contains("turned by") && usual.lines().count() < 10, "{usual}");
+    let none = advice(&["--weight", "analytics=1"]);
+    assert!(none.contains("nobody") && none.contains("embermark run sensors"), "{none}");
+    // Nothing was committed row by row here.
+    let paced = advice(&["--rate", "1000"]);
+    assert!(paced.contains("commits of single rows were not measured"), "{paced}");
 }

@@ -37,7 +37,7 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
         return;
     }
     let place = Place::new();
-    let ran = place.embermark(&run(&["-d", "power", "--out", "out"])).with(0);
+    let ran = place.embermark(&run(&["-t", "power", "--out", "out"])).with(0);
     let own = "synchronous=0 where power has 2 or 3";
     let ran = ran.saying(&[&format!("configuration fast: {own}"), "journal_mode=delete"]);
     assert!(ran.stdout.contains("fast§ (own)"), "{}", ran.stdout);
@@ -78,7 +78,10 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
             && &line[column("own_durability")] == own
     }));
     assert!(lines.iter().any(|line| line[configuration].is_empty()), "that of sqlite itself");
-    let advice = place.embermark(&["advise", "out/result.json", "--tier", "power"]).with(0).stdout;
+    let advice = place
+        .embermark(&["advise", "out/result.json", "--tier", "power", "--show", "tables"])
+        .with(0)
+        .stdout;
     let advice = advice.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         advice.contains("fast: durability as its author says: it has synchronous=0"),
@@ -92,7 +95,7 @@ fn a_run_that_was_cut_off_is_gone_on_with_by_its_own_configurations() {
         return;
     }
     let place = Place::new();
-    place.embermark(&run(&["-d", "process", "--out", "out"])).with(0);
+    place.embermark(&run(&["-t", "process", "--out", "out"])).with(0);
     let journal = place.path("out/journal.jsonl");
     let whole = fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
@@ -171,7 +174,7 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     let place = Place::new();
     let root = nix::unistd::geteuid().is_root();
     let states = if root { "60" } else { "0" };
-    let words = ["durability", "-d", "power", "--kills", "2", "--states", states, "--out", "out"];
+    let words = ["durability", "-t", "power", "--kills", "2", "--states", states, "--out", "out"];
     let ended = place.embermark(&[&words[..], &FAST].concat());
     let result: serde_json::Value =
         serde_json::from_slice(&fs::read(place.path("out/result.json")).unwrap()).unwrap();
@@ -192,10 +195,10 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     assert_eq!(ended.with(1).status, 1, "a promise was broken");
 
     // A report of what these settings cost says so, and of no other settings by their name.
-    place.embermark(&run(&["-d", "power", "--out", "measured"])).with(0);
+    place.embermark(&run(&["-t", "power", "--out", "measured"])).with(0);
     let renamed = ["--configuration", "f=sqlite:synchronous=OFF,cache_size=-4000"];
     let other =
-        ["--configuration", "fast=sqlite:cache_size=-4000", "-d", "power", "--out", "other"];
+        ["--configuration", "fast=sqlite:cache_size=-4000", "-t", "power", "--out", "other"];
     place.embermark(&[&RUN[..], &renamed, &other].concat()).with(0);
     let report = |of: &str| {
         let words = ["report", of, "--durability", "out/result.json", "--format", "table"];
@@ -270,7 +273,8 @@ fn another_library_is_a_column_of_every_report_and_compares() {
         let text = report(format);
         assert!(text.contains(&plain(format!("rocksdb with library={library}"))), "{text}");
     }
-    let advice = place.embermark(&["advise", "first/result.json"]).with(0).stdout;
+    let advice =
+        place.embermark(&["advise", "first/result.json", "--show", "tables"]).with(0).stdout;
     assert!(!advice.contains("as its author says"), "{advice}");
 
     let both = ["compare", "first/result.json", "second/result.json"];

@@ -46,9 +46,9 @@ fn loops(place: &Place) -> usize {
 #[test]
 fn a_flush_reaches_the_disk_for_every_synced_commit_and_the_bytes_of_every_row() {
     let place = Place::new();
-    let each = ["--durability", "power", "--variant", "commit-each"];
+    let each = ["--tier", "power", "--variant", "commit-each"];
     let Some(synced) = run(&place, "power", &each) else { return };
-    let bulk = run(&place, "bulk", &["--durability", "power", "--variant", "bulk"]).unwrap();
+    let bulk = run(&place, "bulk", &["--tier", "power", "--variant", "bulk"]).unwrap();
     let (each_row, all_rows) = (synced.counted("load").unwrap(), bulk.counted("load").unwrap());
     // 300 commits, each of them synced: a block or more of a row of 10 to 42 bytes.
     let loaded = each_row.loaded.unwrap();
@@ -76,7 +76,7 @@ fn a_flush_reaches_the_disk_for_every_synced_commit_and_the_bytes_of_every_row()
 fn a_run_that_is_killed_while_it_counts_leaves_no_mount_and_no_loop_device_and_can_be_gone_on_with()
 {
     let place = Place::new();
-    let words = [&RUN[..], &["out", "--durability", "power", "--variant", "commit-each"]].concat();
+    let words = [&RUN[..], &["out", "--tier", "power", "--variant", "commit-each"]].concat();
     let mut command = place.command(&words);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let up = wait_for("a disk or the end", || match run.try_wait().unwrap() {

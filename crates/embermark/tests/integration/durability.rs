@@ -23,7 +23,7 @@ fn refused(words: &[&str], saying: &[&str]) {
 #[test]
 fn what_makes_no_sense_is_refused() {
     refused(&["sqlit"], &["unknown engine 'sqlit'"]);
-    refused(&["-d", "full"], &["unknown durability 'full'"]);
+    refused(&["-t", "full"], &["unknown tier 'full'"]);
     refused(&["--fs", "zfs"], &["unknown file system 'zfs'", "ext4, xfs, btrfs, f2fs"]);
     refused(&["--clients", "0"], &["--clients"]);
     refused(&["--accept-license", "lmdb"], &["lmdb", "need not be accepted"]);
@@ -41,7 +41,7 @@ fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
         return;
     }
     let place = Place::new();
-    let words = ["durability", "lmdb", "-d", "process,power", "--states", "0", "--kills", "2"];
+    let words = ["durability", "lmdb", "-t", "process,power", "--states", "0", "--kills", "2"];
     place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
     let (out, journal) = (place.path("out"), place.path("out/journal.jsonl"));
     let whole = fs::read_to_string(&journal).unwrap();
@@ -72,7 +72,7 @@ fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
         return;
     }
     let place = Place::new();
-    let words = ["durability", "lmdb", "-d", "process", "--states", "0", "--kills", "2"];
+    let words = ["durability", "lmdb", "-t", "process", "--states", "0", "--kills", "2"];
     let ended = place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
     assert_eq!(place.path("out/report.html").exists(), html::is_built());
     match html::is_built() {
@@ -86,7 +86,7 @@ fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
         }
     }
 
-    let words = ["run", "sensors", "-e", "lmdb", "-d", "process", "-s", "200", "--runs", "2"];
+    let words = ["run", "sensors", "-e", "lmdb", "-t", "process", "-s", "200", "--runs", "2"];
     place.embermark(&[&words[..], &["--trials", "1", "-o", "run"]].concat()).with(0);
     for own in ["out", "out/result.json"] {
         let engines = place.embermark(&["engines", "--durability", own]).with(0).stdout;
@@ -112,7 +112,7 @@ fn a_tier_that_an_engine_is_not_offered_in_is_tried_where_the_engine_is_named() 
         return;
     }
     let place = Place::new();
-    let words = ["durability", "-d", "power", "--states", "0", "--kills", "1"];
+    let words = ["durability", "-t", "power", "--states", "0", "--kills", "1"];
     let not_tried = |out: &str| {
         let all = result(&place.path(out))["not_tried"].as_array().unwrap().clone();
         all.into_iter().find(|not| not["engine"] == "duckdb")
@@ -145,7 +145,7 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
         [(&cut[..], "record/files"), (&cut, "look-0/files"), (&full, "full/disk")]
     {
         let place = Place::new();
-        let all = [&["durability", "sqlite", "-d", "power", "--kills", "0", "-o", "out"], words];
+        let all = [&["durability", "sqlite", "-t", "power", "--kills", "0", "-o", "out"], words];
         let mut command = place.command(&all.concat());
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = command.spawn().unwrap();
@@ -177,7 +177,7 @@ fn what_an_engine_did_on_a_full_disk_is_told_by_a_table_markdown_the_result_and_
         return;
     }
     let place = Place::new();
-    let tried = ["durability", "sqlite", "-d", "process", "--states", "0", "--kills", "0"];
+    let tried = ["durability", "sqlite", "-t", "process", "--states", "0", "--kills", "0"];
     let full = ["--full-disk", "--fills", "1", "--disk-mib", "32", "-o", "out"];
     let screen = place.embermark(&[&tried[..], &full].concat()).with(0).stdout;
     let row = |text: &str, what: &str| {
@@ -219,7 +219,7 @@ fn killed_in_the_middle_it_leaves_no_server() {
         return;
     }
     let place = Place::new();
-    let words = ["durability", "postgres", "-d", "process", "--states", "0", "-o", "out"];
+    let words = ["durability", "postgres", "-t", "process", "--states", "0", "-o", "out"];
     let mut command = place.command(&words);
     let said = place.path("said.txt");
     command.stdout(Stdio::null()).stderr(fs::File::create(&said).unwrap());
@@ -245,7 +245,7 @@ fn an_engine_that_forbids_publishing_is_tried_when_that_is_accepted() {
         return;
     }
     let place = Place::new();
-    let words = ["durability", "harperdb", "-d", "power", "--states", "0", "--kills", "1"];
+    let words = ["durability", "harperdb", "-t", "power", "--states", "0", "--kills", "1"];
     place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
     let why = &result(&place.path("out"))["not_tried"][0]["why"];
     assert!(why.as_str().unwrap().contains("--accept-license harperdb"), "{why}");

@@ -58,10 +58,10 @@ fn a_raspberry_pi_has_joules_of_its_power_chip() {
         "write",
         "--rate",
         "100",
-        "--window",
-        "12s",
-        "--warm-up",
-        "1s",
+        "--set",
+        "window=12s",
+        "--set",
+        "warm-up=1s",
         "--variant",
         "individual",
         "--no-counting",
@@ -69,7 +69,8 @@ fn a_raspberry_pi_has_joules_of_its_power_chip() {
         "5s",
         "-o",
         "out",
-        "--tables",
+        "--show",
+        "tables",
     ];
     let ended = with_programs(&place, &words).with(0);
     let result = place.result("out");

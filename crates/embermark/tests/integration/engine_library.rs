@@ -102,7 +102,7 @@ fn an_engine_in_c_is_verified_in_every_workload_variant_and_tier() {
     let Some(library) = compiled::logmap() else { return };
     let place = Place::new();
     let tiers = some_tiers();
-    let words = ["verify", "-d", &tiers.join(","), "--engine-library", text(&library)];
+    let words = ["verify", "-t", &tiers.join(","), "--engine-library", text(&library)];
     let ended = place.embermark(&[&words[..], &["--dir", "."]].concat()).with(0);
     let line = line_of(&ended.stdout, "logmap");
     assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
@@ -114,7 +114,7 @@ fn an_engine_that_answers_sql_is_verified_in_every_workload_variant_and_tier() {
     let Some(library) = compiled::sqlite() else { return };
     let place = Place::new();
     let tiers = some_tiers();
-    let words = ["verify", "-d", &tiers.join(","), "--engine-library", text(&library)];
+    let words = ["verify", "-t", &tiers.join(","), "--engine-library", text(&library)];
     let ended = place.embermark(&[&words[..], &["--dir", "."]].concat()).with(0);
     let line = line_of(&ended.stdout, "sqlite-library");
     assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
@@ -124,7 +124,7 @@ fn an_engine_that_answers_sql_is_verified_in_every_workload_variant_and_tier() {
 fn an_engine_in_rust_is_verified_in_every_workload_and_variant() {
     let (place, library) = (Place::new(), compiled::redb());
     // Its tier `power` is what it does in `process`.
-    let words = ["verify", "redb-library", "-d", "none,process", "--dir", "."];
+    let words = ["verify", "redb-library", "-t", "none,process", "--dir", "."];
     let library = ["--engine-library", text(&library)];
     let ended = place.embermark(&[&words[..], &library].concat()).with(0);
     let line = line_of(&ended.stdout, "redb-library");
@@ -158,7 +158,7 @@ fn it_runs_beside_the_others_and_the_result_says_which_library_it_was() {
     let place = Place::new();
     fs::copy(&library, place.path("mine.so")).unwrap();
     let with =
-        ["-e", "logmap,memory", "-d", "power", "--engine-library", "mine.so", "--out", "out"];
+        ["-e", "logmap,memory", "-t", "power", "--engine-library", "mine.so", "--out", "out"];
     let ended = place.embermark(&[&RUN[..], &with].concat()).with(0);
     assert!(ended.stdout.contains("logmap"), "{}", ended.stdout);
     let result = place.result("out");
@@ -255,7 +255,7 @@ fn several_clients_share_it() {
         ["run", "sensors", "--scale", "2000", "--clients", "4", "--runs", "1", "--trials", "1"];
     let redb = compiled::redb();
     let with = ["--engine-library", text(&library), "--engine-library", text(&redb)];
-    let of = ["-e", "logmap,redb-library", "-d", "none", "--no-counting", "--out", "out"];
+    let of = ["-e", "logmap,redb-library", "-t", "none", "--no-counting", "--out", "out"];
     place.embermark(&[&words[..], &with, &of].concat()).with(0);
     for cell in place.result("out").cells {
         assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
@@ -282,7 +282,7 @@ fn it_is_listed_with_its_tiers_and_its_file() {
 fn what_it_keeps_is_put_to_the_test() {
     let Some(library) = compiled::logmap() else { return };
     let place = Place::new();
-    let words = ["durability", "-d", "process", "--kills", "5", "--states", "0", "--out", "out"];
+    let words = ["durability", "-t", "process", "--kills", "5", "--states", "0", "--out", "out"];
     let with = ["--engine-library", text(&library)];
     place.embermark(&[&words[..], &with].concat()).with(0);
     let result = fs::read(place.path("out/result.json")).unwrap();
@@ -402,7 +402,7 @@ fn a_broken_engine_fails_in_its_own_cell() {
 
 #[test]
 fn a_tier_that_it_has_not_is_unsupported_with_its_reason() {
-    let Some((ended, result)) = ran("UNSUPPORTED_TIER", &["-d", "power"]) else { return };
+    let Some((ended, result)) = ran("UNSUPPORTED_TIER", &["-t", "power"]) else { return };
     let cell = of(&result, "hostile");
     assert_eq!((ended.status, cell.status), (0, Status::Unsupported));
     assert_eq!(cell.reason.as_deref(), Some("nothing is ever synced"));

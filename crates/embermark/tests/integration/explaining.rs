@@ -16,7 +16,7 @@ use nix::unistd::{User, geteuid};
 fn words<'a>(engine: &'a str, scale: &'a str, tier: &'a str) -> Vec<&'a str> {
     let run = ["run", "sensors", "-e", engine, "--scale", scale, "--variant", "commit-each"];
     let short = ["--phases", "load,read", "--runs", "2", "--trials", "1", "--no-counting"];
-    [&run[..], &short, &["--explain", "--out", "out", "--durability", tier]].concat()
+    [&run[..], &short, &["--show", "explain", "--out", "out", "--tier", tier]].concat()
 }
 
 fn explained<'a>(cell: &'a Cell, phase: &str) -> &'a Run {

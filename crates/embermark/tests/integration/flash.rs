@@ -45,7 +45,7 @@ fn phase<'a>(cell: &'a Cell, card: &str, name: &str) -> &'a FlashOfPhase {
 #[test]
 fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
     let place = Place::new();
-    let words = ["--durability", "process,power", "--variant", "commit-each,bulk"];
+    let words = ["--tier", "process,power", "--variant", "commit-each,bulk"];
     let Some(result) = run(&place, &words) else { return };
     let per_row = |engine: &str, tier: &str, variant: &str, card: &str| {
         let cell = result.cells.iter().find(|cell| {
@@ -93,13 +93,13 @@ fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
 #[test]
 fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_where() {
     let place = Place::new();
-    let Some(_) = run(&place, &["--durability", "power", "--variant", "commit-each"]) else {
+    let Some(_) = run(&place, &["--tier", "power", "--variant", "commit-each"]) else {
         return;
     };
     let report = |words: &[&str]| {
         place.embermark(&[&["report", "out/result.json"], words].concat()).with(0).stdout
     };
-    let table = report(&["--tables"]);
+    let table = report(&["--show", "tables"]);
     for expected in [
         "flash programmed on sd-32gb (model)",
         "flash programmed on emmc-8gb (model)",
@@ -117,7 +117,9 @@ fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_wh
     for column in ["flash_sd_32gb_programmed_bytes", "flash_emmc_8gb_bytes_per_million"] {
         assert!(csv.lines().next().unwrap().contains(column), "{column}");
     }
-    let advice = place.embermark(&["advise", "out/result.json", "--weight", "wear=1"]).with(0);
+    let advice = place
+        .embermark(&["advise", "out/result.json", "--weight", "wear=1", "--show", "tables"])
+        .with(0);
     assert!(advice.stdout.contains("bytes programmed into sd-32gb, a model"), "{}", advice.stdout);
 }
 
@@ -169,7 +171,7 @@ fn an_ordinary_user_is_told_why_there_is_nothing() {
     }
     let words =
         ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
-    let further = ["--trials", "1", "--card", "sd-32gb", "--out", "out", "--tables"];
+    let further = ["--trials", "1", "--card", "sd-32gb", "--out", "out", "--show", "tables"];
     let mut command = place.command_of(&program, &[&words[..], &further].concat());
     let ended = Ended::from(command.uid(65_534).gid(65_534).output().unwrap()).with(0);
     let why = place.result("out").manifest.not_modelled.unwrap();

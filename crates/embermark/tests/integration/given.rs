@@ -50,8 +50,9 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
     let url = format!("postgres=postgres://postgres@{socket}/postgres");
     let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "20k"];
-    let words = [&words[..], &["--variant", "single", "--trials", "1", "--max-run-time", "none"]];
-    let words = [&words.concat()[..], &["--durability", "process", "--out"]].concat();
+    let words =
+        [&words[..], &["--variant", "single", "--trials", "1", "--set", "max-run-time=none"]];
+    let words = [&words.concat()[..], &["--tier", "process", "--out"]].concat();
     let mut begun = |out: &str, runs: &str| {
         let mut run = start(&place, &[&words[..], &[out, "--runs", runs]].concat());
         let is_there = wait_for("its schema", || {

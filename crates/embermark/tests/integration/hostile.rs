@@ -63,7 +63,7 @@ fn no_text_of_a_result_gets_through_to_a_terminal_a_page_or_a_spreadsheet() {
             ended
         };
         report(&[]);
-        report(&["--tables"]);
+        report(&["--show", "tables"]);
         let markdown = report(&["-f", "markdown"]).stdout.replace("\\<", "");
         assert!(!markdown.contains("<script"), "{field}: {markdown}");
         let csv = report(&["-f", "csv"]);
@@ -101,7 +101,8 @@ fn words_of_a_command_line_and_names_of_files_are_shown_as_text() {
         &["run", name],
         &["run", "--scale", name],
         &["run", "-e", name],
-        &["run", "--max-run-time", name],
+        &["run", "--set", name],
+        &["run", "--set", &format!("timeout={name}")],
         &["run", "--runs", name],
         &["run", "--url", name],
         &["run", "--plan", name],

@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 
 /// A short run of one engine with further words.
 fn run(place: &Place, engine: &str, words: &[&str]) -> Ended {
-    let all = ["run", "machine", "-e", engine, "--out", "out", "--warm-up", "200ms"];
+    let all = ["run", "machine", "-e", engine, "--out", "out", "--set", "warm-up=200ms"];
     place.embermark(&[&all[..], words].concat())
 }
 
@@ -34,7 +34,7 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     let ended = run(
         &place,
         "sqlite",
-        &["--variant", "individual", "-s", "5k", "--window", "1s", "--tables"],
+        &["--variant", "individual", "-s", "5k", "--set", "window=1s", "--show", "tables"],
     )
     .with(0);
     let result = place.result("out");
@@ -70,7 +70,8 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
 #[test]
 fn what_was_written_in_the_sources_tables_is_what_is_read() {
     let place = Place::new();
-    let words = ["--variant", "individual-published,bulk-published", "-s", "1k", "--window", "1s"];
+    let words =
+        ["--variant", "individual-published,bulk-published", "-s", "1k", "--set", "window=1s"];
     run(&place, "sqlite", &words).with(0);
     let result = place.result("out");
     let [single, bulk] = &result.cells[..] else { panic!("two variants") };
@@ -102,7 +103,7 @@ fn what_was_written_in_the_sources_tables_is_what_is_read() {
 #[test]
 fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables() {
     let place = Place::new();
-    let words = ["--variant", "individual-published", "-s", "1k", "--window", "200ms"];
+    let words = ["--variant", "individual-published", "-s", "1k", "--set", "window=200ms"];
     run(&place, "sqlite", &[&words[..], &["--phases", "read_bulk"]].concat()).with(0);
     let result = place.result("out");
     let read = phase(only(&result), "read_bulk");
@@ -119,7 +120,7 @@ fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables(
 #[test]
 fn an_engine_for_one_process_is_read_in_it_and_says_so() {
     let place = Place::new();
-    run(&place, "redb", &["--variant", "bulk", "-s", "5k", "--window", "1s"]).with(0);
+    run(&place, "redb", &["--variant", "bulk", "-s", "5k", "--set", "window=1s"]).with(0);
     let result = place.result("out");
     let live = observed(only(&result), "live");
     assert!(!live.processes.contains_key("reader") && live.counts["reads"] >= 1, "{live:?}");
@@ -133,8 +134,9 @@ fn an_engine_for_one_process_is_read_in_it_and_says_so() {
 #[test]
 fn samples_that_do_not_fit_are_counted_as_lost() {
     let place = Place::new();
-    let words = ["--variant", "individual", "--phases", "write", "-s", "1k", "--window", "500ms"];
-    run(&place, "sqlite", &[&words[..], &["-d", "power", "--rate", "400000"]].concat()).with(0);
+    let words =
+        ["--variant", "individual", "--phases", "write", "-s", "1k", "--set", "window=500ms"];
+    run(&place, "sqlite", &[&words[..], &["-t", "power", "--rate", "400000"]].concat()).with(0);
     let result = place.result("out");
     let write = observed(only(&result), "write");
     let (samples, lost) = (write.counts["samples"], write.counts["lost"]);
@@ -150,12 +152,12 @@ fn the_highest_rate_is_found_and_is_kept() {
         "bulk",
         "-s",
         "1k",
-        "--window",
-        "500ms",
+        "--set",
+        "window=500ms",
         "--rate",
         "max",
-        "--p99-limit",
-        "50ms",
+        "--set",
+        "p99-limit=50ms",
     ];
     run(&place, "memory", &words).with(0);
     let result = place.result("out");
@@ -176,7 +178,7 @@ fn the_highest_rate_is_found_and_is_kept() {
 fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_nothing() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "sqlite", "--variant", "individual", "--phases", "write"];
-    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let words = [&words[..], &["-s", "1k", "--set", "window=60s", "--out", "out"]].concat();
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let sensor = wait_for("the sensor", || companions(&place).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -193,7 +195,7 @@ fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_nothing() {
 fn a_worker_that_dies_leaves_nothing() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "sqlite", "--variant", "bulk", "--phases", "write"];
-    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let words = [&words[..], &["-s", "1k", "--set", "window=60s", "--out", "out"]].concat();
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let sensor = wait_for("the sensor", || companions(&place).first().copied());
     let stat = fs::read_to_string(format!("/proc/{sensor}/stat")).unwrap();
@@ -208,7 +210,7 @@ fn a_worker_that_dies_leaves_nothing() {
 fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "mariadb", "--variant", "individual", "--phases", "write"];
-    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let words = [&words[..], &["-s", "1k", "--set", "window=60s", "--out", "out"]].concat();
     if !is_here("mariadb") {
         return;
     }
@@ -252,16 +254,16 @@ fn what_makes_no_sense_of_a_machine_is_refused() {
         (&["machine", "--rate", "2000000"], "no sensor makes so many"),
         (&["machine", "--rate", "fast"], "neither a number of samples a second nor max"),
         (&["sensors", "--rate", "max"], "has a highest rate to look for"),
-        (&["machine", "--window", "0s"], "--window"),
-        (&["machine", "--p99-limit", "0s"], "--p99-limit"),
-        (&["machine", "--weights", "gpu=1"], "is no weight"),
+        (&["machine", "--set", "window=0s"], "window '0s' is not a time"),
+        (&["machine", "--set", "p99-limit=0s"], "p99-limit '0s'"),
+        (&["machine", "--weight", "gpu=1"], "is no weight"),
         (&["machine", "-s", "0"], "0"),
     ] {
         let words = [&["run", "-e", "sqlite"], words].concat();
         place.embermark(&words).with(2).saying(&[says]);
     }
     // A single sample is no history: its readers say so, and the writer writes.
-    run(&place, "sqlite", &["--variant", "individual", "-s", "1", "--window", "200ms"]).with(0);
+    run(&place, "sqlite", &["--variant", "individual", "-s", "1", "--set", "window=200ms"]).with(0);
     let result = place.result("out");
     assert_eq!(phase(only(&result), "write").status, Status::Ok);
     let read = phase(only(&result), "read_bulk");

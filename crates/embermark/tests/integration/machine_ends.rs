@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 /// A run that writes for a minute unless it is ended.
 fn start(place: &Place, variant: &str) -> Child {
     let words = ["run", "machine", "-e", "sqlite", "--phases", "write", "--variant", variant];
-    let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
+    let words = [&words[..], &["-s", "1k", "--set", "window=60s", "--out", "out"]].concat();
     place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -183,7 +183,7 @@ fn a_queue_that_somebody_left_on_the_machine_changes_nothing() {
     assert!(fs::metadata(format!("/proc/{sender}")).is_err(), "its sender is gone");
     let place = Place::new();
     let words = ["run", "machine", "-e", "sqlite", "--variant", "individual", "--phases", "write"];
-    let times = ["-s", "1k", "--warm-up", "100ms", "--window", "500ms", "--out", "out"];
+    let times = ["-s", "1k", "--set", "warm-up=100ms", "--set", "window=500ms", "--out", "out"];
     place.embermark(&[&words[..], &times].concat()).with(0);
     nothing_is_left_behind(&place);
     let place = Place::new();

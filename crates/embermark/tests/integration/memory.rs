@@ -43,9 +43,9 @@ fn an_engine_and_the_page_cache_of_its_files_stay_within_the_limit_and_answer_ri
     let place = Place::new();
     let words = ["run", "sensors", "-e", "lmdb,sqlite,memory", "-s", "200k", "--variant", "bulk"];
     let phases = ["--phases", "load,read,avg_sensor", "--runs", "1", "--trials", "1"];
-    let how = ["--memory-limit", "none,32MiB", "--max-run-time", "1s", "--out", "out"];
-    let ended =
-        place.embermark(&[&words[..], &phases, &how, &["--no-counting", "--tables"]].concat());
+    let how = ["--memory-limit", "none,32MiB", "--set", "max-run-time=1s", "--out", "out"];
+    let ended = place
+        .embermark(&[&words[..], &phases, &how, &["--no-counting", "--show", "tables"]].concat());
     let result = place.result("out");
     if !limited(&result) {
         return;
@@ -158,7 +158,7 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
         (&["run", "sensors", "--memory-limit", "much"], "--memory-limit 'much' is not a size"),
         (&["run", "sensors", "--memory-limit", "900TiB"], "this machine has"),
         (
-            &["run", "sensors", "--memory-limit", "64MiB", "--memory", "32MiB"],
+            &["run", "sensors", "--memory-limit", "64MiB", "--cache", "32MiB"],
             "at most a quarter, 16 MiB",
         ),
         (&["run", "htap", "--cold"], "reads of htap cannot be cold"),

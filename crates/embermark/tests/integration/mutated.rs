@@ -125,7 +125,7 @@ settings = { journal_mode = "WAL", cache_size = 7 }
 
 /// What keeps a run short, whatever a file says.
 const SHORT: [&str; 10] =
-    ["--out", "out", "--trials", "1", "--runs", "1", "-s", "10", "--timeout", "20s"];
+    ["--out", "out", "--trials", "1", "--runs", "1", "-s", "10", "--set", "timeout=20s"];
 
 fn of_pieces(pieces: &[&'static str]) -> impl Strategy<Value = String> + use<> {
     let all: Vec<&'static str> = pieces.to_vec();
@@ -139,7 +139,7 @@ proptest! {
     fn a_workload_file_is_run_or_refused(edits in edits()) {
         let place = Place::new();
         place.write("own.toml", mutated(WORKLOAD, &edits));
-        let words = ["run", "own.toml", "-e", "null,memory", "--max-run-time", "100ms"];
+        let words = ["run", "own.toml", "-e", "null,memory", "--set", "max-run-time=100ms"];
         ended(&place, &[&words[..], &SHORT].concat())?;
     }
 
@@ -175,7 +175,7 @@ proptest! {
         place.write("result.json", mutated(&fs::read_to_string(fixture).unwrap(), &edits));
         let ways: [&[&str]; 7] = [
             &["report", "result.json"],
-            &["report", "result.json", "--tables", "--intervals", "--latency", "--explain"],
+            &["report", "result.json", "--show", "tables", "--show", "intervals", "--show", "latency", "--show", "explain"],
             &["report", "result.json", "-f", "csv"],
             &["report", "result.json", "-f", "markdown"],
             &["report", "result.json", "-f", "parquet", "-o", "out.parquet"],

@@ -17,7 +17,7 @@ const RUN: [&str; 15] = [
     "--trials",
     "1",
     "--no-counting",
-    "--durability",
+    "--tier",
     "process,power",
     "--out",
     "out",
@@ -83,7 +83,7 @@ fn a_run_that_ends_at_its_cap_has_the_rows_that_it_counted() {
         return;
     }
     let place = Place::new();
-    let result = run(&place, &["--engines", "sqlite", "--max-run-time", "1ms"], |_| {});
+    let result = run(&place, &["--engines", "sqlite", "--set", "max-run-time=1ms"], |_| {});
     if !has_client(&result, "sqlite") {
         return;
     }

@@ -5,7 +5,7 @@ use embermark_model::Status;
 use embermark_model::result::{PhaseResult, ResultFile};
 
 const QUICK: [&str; 9] =
-    ["--runs", "1", "--trials", "2", "--window", "5ms", "--out", "out", "--no-counting"];
+    ["--runs", "1", "--trials", "2", "--set", "window=5ms", "--out", "out", "--no-counting"];
 
 fn run(place: &Place, words: &[&str]) -> Ended {
     place.embermark(&[&["run", "questions.toml"], words, &QUICK].concat())

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 
 /// Two pieces that need no server, in a second or two each.
 fn words(runs: &str) -> Vec<&str> {
-    let always = ["run", "--as-published", "mcknight", "--pieces", "sqlite,journal"];
+    let always = ["reproduce", "mcknight", "--pieces", "sqlite,journal"];
     always.into_iter().chain(["--scale", "200", "--runs", runs, "--out", "out"]).collect()
 }
 
@@ -64,12 +64,12 @@ fn one_that_was_killed_is_gone_on_with() {
 fn what_makes_no_sense_is_refused_before_anything_runs() {
     let place = Place::new();
     for (words, says) in [
-        (&["run", "--as-published", "tpc-c"][..], "unknown source 'tpc-c'"),
-        (&["run", "--as-published", "ulb", "--engines", "sqlite"], "--engines is said by"),
-        (&["run", "--as-published", "ulb", "--within", "soon"], "--within 'soon'"),
-        (&["run", "--as-published", "highfreq", "--within", "1s"], "nothing fits"),
-        (&["run", "--as-published", "ulb", "--resume", "out"], "--resume alone"),
-        (&["run", "--within", "2h"], "--as-published"),
+        (&["reproduce", "tpc-c"][..], "unknown source 'tpc-c'"),
+        (&["reproduce", "ulb", "--set", "variant=['bulk']"], "--variant is said by"),
+        (&["reproduce", "ulb", "--engines", "sqlite"], "unexpected argument"),
+        (&["reproduce", "ulb", "--for", "soon"], "--for 'soon'"),
+        (&["reproduce", "highfreq", "--for", "1s"], "nothing fits"),
+        (&["reproduce", "ulb", "--resume", "out"], "unexpected argument"),
     ] {
         let ended = place.embermark(words);
         assert_eq!(ended.status, 2, "{words:?}: {}", ended.stderr);

@@ -49,21 +49,24 @@ fn a_run_ends_in_one_screen_and_leaves_all_tables_beside_its_result() {
     };
     assert_eq!(report(&[]), screen);
     // A pipe is as wide as the file.
-    assert_eq!((report(&["--tables"]), report(&["-f", "table"])), (tables.clone(), tables.clone()));
-    for detail in ["--latency", "--intervals", "--published"] {
-        assert!(report(&[detail]).contains("full_profile"), "{detail}");
+    assert_eq!(
+        (report(&["--show", "tables"]), report(&["-f", "table"])),
+        (tables.clone(), tables.clone())
+    );
+    for detail in ["latency", "intervals", "published"] {
+        assert!(report(&["--show", detail]).contains("full_profile"), "{detail}");
     }
     // Neither workload nor card is there.
-    for idle in [["--weights", "cpu=1"], ["--rows-per-day", "1k"]] {
+    for idle in [["--weight", "cpu=1"], ["--rows-per-day", "1k"]] {
         let words = [&["report", "out/result.json"][..], &idle].concat();
         place.embermark(&words).with(2).saying(&[idle[0]]);
     }
     report(&["-o", "all.txt"]);
     assert_eq!(std::fs::read_to_string(place.path("all.txt")).unwrap(), tables);
-    place.embermark(&["report", "out/result.json", "--tables", "-f", "csv"]).with(2);
+    place.embermark(&["report", "out/result.json", "--show", "tables", "-f", "csv"]).with(2);
     // A run that is gone on with makes them anew, and prints in the form that is asked for.
     std::fs::remove_file(place.path("out/tables.txt")).unwrap();
-    let again = place.embermark(&["run", "--resume", "out", "--tables"]).with(0).stdout;
+    let again = place.embermark(&["run", "--resume", "out", "--show", "tables"]).with(0).stdout;
     assert_eq!(again, tables);
     assert_eq!(std::fs::read_to_string(place.path("out/tables.txt")).unwrap(), tables);
 }

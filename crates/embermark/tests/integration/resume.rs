@@ -33,8 +33,8 @@ const RUN: [&str; 16] = [
     "2",
     "--trials",
     "2",
-    "--max-run-time",
-    "none",
+    "--set",
+    "max-run-time=none",
 ];
 
 /// Everything about the cells but what was measured.

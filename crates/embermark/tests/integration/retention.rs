@@ -19,9 +19,19 @@ fn seen(cell: &Cell) -> (&Observed, &Timeline) {
 #[test]
 fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
     let place = Place::new();
-    let words =
-        ["run", "retention", "-e", "sqlite,lmdb", "-s", "2k", "--window", "2500ms", "--out", "out"];
-    let ended = place.embermark(&[&words[..], &["--tables"]].concat()).with(0);
+    let words = [
+        "run",
+        "retention",
+        "-e",
+        "sqlite,lmdb",
+        "-s",
+        "2k",
+        "--set",
+        "window=2500ms",
+        "--out",
+        "out",
+    ];
+    let ended = place.embermark(&[&words[..], &["--show", "tables"]].concat()).with(0);
     assert!(ended.stdout.contains("keep until it is steady"), "{}", ended.stdout);
     assert!(ended.stdout.contains("old rows go"), "{}", ended.stdout);
     let result = place.result("out");
@@ -76,8 +86,8 @@ fn at_a_rate_rows_come_when_they_are_due() {
         "lmdb",
         "-s",
         "1k",
-        "--window",
-        "3s",
+        "--set",
+        "window=3s",
         "--rate",
         "1000",
         "--card",
@@ -99,10 +109,10 @@ fn at_a_rate_rows_come_when_they_are_due() {
 fn what_cannot_be_had_is_refused_with_what_to_do() {
     let place = Place::new();
     for (words, says) in [
-        (&["--disk-size", "1MiB"][..], "give at least 64MiB"),
-        (&["--disk-size", "much"], "is not a size"),
+        (&["--set", "disk-size=1MiB"][..], "give at least 64MiB"),
+        (&["--set", "disk-size=much"], "is not a size"),
         (&["--clients", "2"], "'retention' has no point operations"),
-        (&["--rate", "max"], "--rate max"),
+        (&["--rate", "max"], "embermark rate"),
         (&["--variant", "single"], "single"),
         (&["-s", "10000M"], "at most"),
     ] {
@@ -123,7 +133,7 @@ fn partitions_go_and_what_servers_do_in_the_background_is_told() {
     }
     let engines = here.join(",");
     let words =
-        ["run", "retention", "-e", &engines, "-s", "1k", "--window", "500ms", "--out", "out"];
+        ["run", "retention", "-e", &engines, "-s", "1k", "--set", "window=500ms", "--out", "out"];
     place.embermark(&words).with(0);
     for cell in &place.result("out").cells {
         let (_, timeline) = seen(cell);
@@ -135,8 +145,17 @@ fn partitions_go_and_what_servers_do_in_the_background_is_told() {
 #[test]
 fn it_is_no_part_of_a_run_of_every_workload() {
     let place = Place::new();
-    let words =
-        ["run", "-e", "lmdb", "--phases", "insert_count", "--out", "out", "--max-run-time", "50ms"];
+    let words = [
+        "run",
+        "-e",
+        "lmdb",
+        "--phases",
+        "insert_count",
+        "--out",
+        "out",
+        "--set",
+        "max-run-time=50ms",
+    ];
     place.embermark(&words).with(0);
     assert!(!place.result("out").plan.workloads.iter().any(|id| id == "retention"));
 }

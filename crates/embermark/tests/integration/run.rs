@@ -18,7 +18,8 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
     let ended = run(
         &place,
         &[
-            "--tables",
+            "--show",
+            "tables",
             "--engines",
             &some_embedded(),
             "--scale",
@@ -58,7 +59,7 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
             &some_embedded(),
             "--scale",
             "200",
-            "--durability",
+            "--tier",
             "none,process,power",
             "--phases",
             "load,update",
@@ -123,7 +124,16 @@ fn a_capped_run_is_marked_and_keeps_its_figures() {
     let place = Place::new();
     run(
         &place,
-        &["--engines", "memory", "--scale", "1M", "--max-run-time", "2ms", "--phases", "load,read"],
+        &[
+            "--engines",
+            "memory",
+            "--scale",
+            "1M",
+            "--set",
+            "max-run-time=2ms",
+            "--phases",
+            "load,read",
+        ],
     )
     .with(0);
     let result = place.result("out");

@@ -130,8 +130,7 @@ fn rows_that_do_not_fit_on_the_disk_are_refused_with_the_figures_before_they_are
         place.embermark(&words).with(2).saying(&["ycsb-c: ", "take at least", "GB are free"]);
         drop(small);
     }
-    let words =
-        ["run", "sensors", "-e", "memory", "-s", "100", "--memory", "64TiB", "--out", "out"];
+    let words = ["run", "sensors", "-e", "memory", "-s", "100", "--cache", "64TiB", "--out", "out"];
     place.embermark(&words).with(2).saying(&["65536.0 GiB", "this machine's memory"]);
 }
 

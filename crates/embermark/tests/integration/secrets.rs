@@ -116,7 +116,7 @@ fn no_process_of_a_run_has_a_password_in_its_environment() {
     engines.extend(["postgres", "valkey"].into_iter().filter(|engine| is_here(engine)));
     for engine in engines {
         let words = ["run", "sensors", "-e", engine, "-s", "100k", "--runs", "100", "--out"];
-        let words = [&words[..], &[engine, "--max-run-time", "none", "--trials", "1"]].concat();
+        let words = [&words[..], &[engine, "--set", "max-run-time=none", "--trials", "1"]].concat();
         let mut command = place.command(&words);
         for other in ["POSTGRES", "VALKEY"] {
             command.env(format!("EMBERMARK_PASSWORD_{other}"), PASSWORD);

@@ -9,7 +9,7 @@ use embermark_model::result::{PhaseResult, ResultFile};
 const SQL_ENGINES: [&str; 6] = ["sqlite", "duckdb", "hybrid", "firebird", "postgres", "mariadb"];
 
 const QUICK: [&str; 9] =
-    ["--runs", "1", "--trials", "1", "--window", "5ms", "--out", "out", "--no-counting"];
+    ["--runs", "1", "--trials", "1", "--set", "window=5ms", "--out", "out", "--no-counting"];
 
 const TABLE: &str = r#"
     [table.readings]

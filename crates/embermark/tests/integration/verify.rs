@@ -6,7 +6,7 @@ use embermark_skips::skipped;
 /// Verifies one workload where RocksDB's library is not.
 fn without_rocksdb(engines: &[&str]) -> Ended {
     let place = Place::new();
-    let words = ["-w", "htap", "-d", "process", "--scale", "100", "--dir", "."];
+    let words = ["-w", "htap", "-t", "process", "--scale", "100", "--dir", "."];
     let mut command = place.command(&[&["verify"], engines, &words].concat());
     Ended::from(command.env("ROCKSDB_LIB_DIR", place.path("")).output().unwrap())
 }

@@ -48,7 +48,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(2).saying(&["is there"]);
     // Half a second of the mix in place of half a minute.
     place.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
-    run(&place, &["weather.toml", "-e", &some_embedded(), "--window", "10ms"]).with(0);
+    run(&place, &["weather.toml", "-e", &some_embedded(), "--set", "window=10ms"]).with(0);
     let result = place.result("out");
     name_absent(&result);
     for cell in result.cells.iter().filter(|cell| cell.status != Status::Unavailable) {
@@ -62,7 +62,14 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
     assert!(page.contains("weather"));
     // Each phase counts for a criterion of advice.
-    let words = ["advise", "out/result.json", "--weight", "ingest=2,point=1,analytics=1,mixed=1"];
+    let words = [
+        "advise",
+        "--show",
+        "tables",
+        "out/result.json",
+        "--weight",
+        "ingest=2,point=1,analytics=1,mixed=1",
+    ];
     let advice = place.embermark(&words).with(0).stdout;
     for criterion in ["ingest", "point", "analytics", "mixed"] {
         let best = advice.lines().find(|line| line.trim().starts_with(&format!("{criterion}: ")));
@@ -195,7 +202,7 @@ fn what_init_proposes_a_run_takes_and_what_it_cannot_propose_it_refuses() {
         .embermark(&["init", "days", "-o", "days.toml"])
         .with(0)
         .saying(&["72 rows", "semicolons"]);
-    run(&place, &["days.toml", "-e", "sqlite", "--window", "10ms"]).with(0);
+    run(&place, &["days.toml", "-e", "sqlite", "--set", "window=10ms"]).with(0);
     assert_eq!(place.result("out").manifest.datasets["days"].rows, 72);
     let sql = "SELECT row_number() OVER () AS n, upper(ort) AS ort FROM read_csv('days/*.csv')";
     place.embermark(&["init", "--query", sql, "-o", "query.toml"]).with(0).saying(&["72 rows"]);
@@ -259,7 +266,7 @@ fn the_example_of_the_readme_runs() {
     let place = Place::new();
     place.write("positions.csv", positions());
     place.write("fleet.toml", text);
-    run(&place, &["fleet.toml", "-e", "sqlite,lmdb", "--window", "10ms"]).with(0);
+    run(&place, &["fleet.toml", "-e", "sqlite,lmdb", "--set", "window=10ms"]).with(0);
     for engine in ["sqlite", "lmdb"] {
         for phase in phases(&place.result("out"), engine) {
             assert_eq!(phase.status, Status::Ok, "{engine} {}: {:?}", phase.phase, phase.reason);
@@ -286,7 +293,7 @@ fn the_examples_of_the_documentation_run() {
         let file = format!("example{number}.toml");
         place.write(&file, text);
         let scale = if number == 0 { "full" } else { "500" };
-        run(&place, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--window", "10ms"]).with(0);
+        run(&place, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--set", "window=10ms"]).with(0);
         let result = place.result("out");
         for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
             for phase in phases(&result, engine) {

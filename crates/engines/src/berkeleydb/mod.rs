@@ -55,7 +55,7 @@ const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["open_close", "open"],
     why: "opening runs recovery, which fills its log file of 10 MB with zeros",
-    evidence: "--explain: 2,436 writes and 10 MB an opening",
+    evidence: "--show explain: 2,436 writes and 10 MB an opening",
     section: "docs/engines.md#berkeley-db",
 }];
 

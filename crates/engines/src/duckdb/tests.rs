@@ -209,7 +209,7 @@ fn a_transaction_larger_than_the_memory_says_so() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("a transaction larger than its memory_limit"), "{error}");
-    assert!(error.contains("--memory") && !error.contains('\n'), "{error}");
+    assert!(error.contains("--cache") && !error.contains('\n'), "{error}");
     store.close().unwrap();
 }
 

@@ -68,7 +68,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
     })?;
     let size = settings.iter().find(|(name, _): &&(String, String)| name == SNAPSHOT);
-    // As a private one is given `--memory`: what is written and what gathers meanwhile.
+    // As a private one is given `--cache`: what is written and what gathers meanwhile.
     let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok()).map(|bytes| 2 * bytes);
     if !given && TIERS.of(options.durability).set {
         settings.push(udp::setting());

@@ -60,7 +60,7 @@ const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["insert_count"],
     why: "a bulk load writes, syncs and takes in a file, for one row too",
-    evidence: "--explain of one row: 5 syncs and 1 file taken in, where a commit is one write",
+    evidence: "--show explain of one row: 5 syncs and 1 file taken in, where a commit is one write",
     section: "docs/engines.md#rocksdb",
 }];
 
@@ -88,8 +88,8 @@ const SETTINGS: Settings = Settings {
         "options of a database or a column family, as the library's options file has them",
     ),
     reserved: &[
-        ("sync", "it goes with each write, as --durability says"),
-        ("disableWAL", "it goes with each write, as --durability says"),
+        ("sync", "it goes with each write, as --tier says"),
+        ("disableWAL", "it goes with each write, as --tier says"),
         ("create_if_missing", "every trial makes its database"),
         ("wal_dir", "its files lie in its folder"),
         ("db_log_dir", "its files lie in its folder, where its options are read back"),

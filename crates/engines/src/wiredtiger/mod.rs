@@ -64,7 +64,7 @@ const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["insert_count"],
     why: "a bulk load makes the table anew and ends in a checkpoint, for one row too",
-    evidence: "--explain of one row: 4 syncs and 36 kB written, where a commit is one write",
+    evidence: "--show explain of one row: 4 syncs and 36 kB written, where a commit is one write",
     section: "docs/engines.md#wiredtiger",
 }];
 

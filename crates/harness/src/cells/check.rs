@@ -143,7 +143,7 @@ pub(super) fn names(
             .map(|info| info.id)
             .collect();
         return Err(HarnessError::Plan(format!(
-            "none of the workloads has a highest rate to look for: leave out --rate max, or run {}",
+            "none of the workloads has a highest rate to look for: run `embermark rate` with {}",
             with.join(", ")
         )));
     }

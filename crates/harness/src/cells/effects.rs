@@ -22,15 +22,15 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError>
     let options = [
         (
             plan.window_ms.is_some() && !runs(&windowed),
-            "--window: no phase that is asked for lasts for a window",
+            "window: no phase that is asked for lasts for a window",
         ),
         (
             plan.warm_up_ms.is_some_and(|ms| ms > 0) && !runs(&|info, _| info.lasts),
-            "--warm-up: it is for the workload machine, which is not asked for",
+            "warm-up: it is for the workload machine, which is not asked for",
         ),
         (
             plan.disk_bytes.is_some() && !runs(&|info, _| info.until_steady),
-            "--disk-size: it is for the workload retention, which is not asked for",
+            "disk-size: it is for the workload retention, which is not asked for",
         ),
     ];
     if let Some((_, why)) = options.into_iter().find(|(idle, _)| *idle) {

@@ -53,6 +53,16 @@ impl Progress for Bar {
     fn started_for(&mut self, began: Instant, lasts: Duration) {
         self.started(lasts.as_secs().max(1) as u32);
         (self.trials, self.within) = (0, Some(began));
+        if let Ok(style) = ProgressStyle::with_template(
+            "{prefix}{bar:24.cyan/blue} {pos} s of {len} s\n{wide_msg}",
+        ) {
+            self.bar.set_style(style);
+        }
+    }
+
+    fn screen(&mut self, text: &str) {
+        // The bar is drawn over itself, and with it the lines that stand before it.
+        self.bar.set_prefix(format!("{}\n\n", foreign::screen(text, true)));
     }
 
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
@@ -86,6 +96,26 @@ mod tests {
     use indicatif::{InMemoryTerm, TermLike};
 
     use super::*;
+
+    #[test]
+    fn what_is_known_until_now_is_drawn_in_place_of_what_was_known_before() {
+        let screen = InMemoryTerm::new(12, 90);
+        let term: Box<dyn TermLike> = Box::new(screen.clone());
+        let mut bar = Bar::on(ProgressDrawTarget::term_like_with_hz(term, 255));
+        let step = || std::thread::sleep(Duration::from_millis(20));
+        bar.started_for(Instant::now(), Duration::from_secs(300));
+        for says in ["So far\n  lmdb, by too few trials", "So far\n  lmdb, 1.2x ahead"] {
+            step();
+            bar.screen(says);
+        }
+        step();
+        bar.phase("read", 1, 2);
+        let seen = screen.contents();
+        assert!(seen.starts_with("So far\n  lmdb, 1.2x ahead\n"), "{seen}");
+        assert!(seen.contains("0 s of 300 s") && !seen.contains("too few"), "{seen}");
+        bar.finished();
+        assert_eq!(screen.contents(), "");
+    }
 
     #[test]
     fn the_screen_shows_what_runs_how_much_is_done_and_what_failed() {

@@ -28,6 +28,8 @@ pub struct Lines<W> {
     current: String,
     /// Of a run of a limited time: when it began, how long it lasts, and the minutes that a line was for.
     within: Option<(Instant, Duration, u64)>,
+    /// Whether the first screen was written: a log does not take it again.
+    shown: bool,
 }
 
 impl<W: Write> Lines<W> {
@@ -40,6 +42,7 @@ impl<W: Write> Lines<W> {
             spent: Duration::ZERO,
             current: String::new(),
             within: None,
+            shown: false,
         }
     }
 
@@ -72,6 +75,12 @@ impl<W: Write> Progress for Lines<W> {
         self.within = Some((began, lasts, 0));
     }
 
+    fn screen(&mut self, text: &str) {
+        if !std::mem::replace(&mut self.shown, true) {
+            text.lines().for_each(|line| self.line(line));
+        }
+    }
+
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
         self.current = heading(number, self.trials, cell, index);
     }
@@ -86,7 +95,8 @@ impl<W: Write> Progress for Lines<W> {
                 self.line(&line);
             } else if minutes > said {
                 let (ended, lasts_for) = (self.ended, written(lasts));
-                self.line(&format!("{minutes} min of {lasts_for}: {ended} trials"));
+                let left = lasts.saturating_sub(began.elapsed()).as_secs();
+                self.line(&format!("{minutes} min of {lasts_for}: {ended} trials, {left} s to go"));
             }
             self.within = Some((began, lasts, said.max(minutes)));
             return;

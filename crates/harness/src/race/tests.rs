@@ -43,6 +43,30 @@ fn a_cell_that_ended_badly_and_a_reference_are_left_alone() {
 }
 
 #[test]
+fn a_run_is_bounded_by_twenty_times_the_shortest_whole_run_of_who_competes() {
+    let whole = |ms: u64| Lane {
+        whole: BTreeMap::from([("read".to_owned(), ms * 1_000_000)]),
+        ..lane(&[100.0])
+    };
+    let other_group = Lane { group: 1, ..whole(1) };
+    let reference = Lane { out: true, ..whole(1) };
+    let lanes = [whole(4), whole(7), lane(&[900.0]), other_group, reference];
+    let ms = |lanes: &[Lane], cell: usize| bounds(lanes, cell).get("read").map(|ns| ns / 1_000_000);
+    assert_eq!((ms(&lanes, 2), ms(&lanes, 1), ms(&lanes, 0)), (Some(80), Some(80), Some(140)));
+    assert_eq!(ms(&lanes[2..3], 0), None, "the first of all is bounded by the plan alone");
+    assert_eq!(
+        ms(
+            &[
+                Lane { whole: BTreeMap::from([("read".to_owned(), 100)]), ..lane(&[1.0]) },
+                lane(&[9.0])
+            ],
+            1
+        ),
+        Some(10)
+    );
+}
+
+#[test]
 fn cells_of_other_groups_do_not_compete() {
     let other = Lane { group: 1, ..lane(&[101.0]) };
     assert_eq!(next(&[lane(&[100.0]), other]), None);
@@ -144,4 +168,25 @@ fn two_that_are_alike_are_seldom_told_apart() {
         apart += u32::from((a.0 - b.0).abs() >= CERTAIN * (a.1 + b.1).sqrt());
     }
     assert!(apart <= 30, "{apart} of 600");
+}
+
+#[test]
+fn the_intervals_that_are_shown_cover_as_often_as_those_of_as_many_trials_without_a_race() {
+    use embermark_meter::statistics::interval;
+    let (mut held, mut usual, mut intervals) = (0_u32, 0_u32, 0_u32);
+    for seed in 0..800 {
+        let times = [100.0, 100.0, 104.0, 115.0];
+        for (lane, time) in raced(&times, 24, 20_000 + seed).iter().zip(times) {
+            let holds = |[low, high]: [f64; 2]| u32::from((low..=high).contains(&time));
+            let Some(shown) = interval(&lane.figures["read"]) else { continue };
+            let random = Xoshiro256PlusPlus::seed_from_u64(seed * 1_000 + u64::from(intervals));
+            let mut truth = Truth { time, random };
+            let as_many: Vec<f64> = (0..lane.trials).map(|_| truth.trial()).collect();
+            intervals += 1;
+            held += holds(shown);
+            usual += interval(&as_many).map_or(0, holds);
+        }
+    }
+    let (held, usual) = (f64::from(held), f64::from(usual));
+    assert!(held >= usual - 0.02 * f64::from(intervals), "{held} and {usual} of {intervals}");
 }

@@ -13,6 +13,7 @@ crate::tests!(
     a_time_that_is_too_short_leaves_cells_out_and_says_how_many,
     every_cell_is_measured_once_and_then_those_that_are_not_told_apart,
     an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell,
+    a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done,
 );
 
 fn within(lasts_ms: u64) -> Plan {
@@ -35,7 +36,8 @@ fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
         );
     }
     let warning = result.manifest.warnings.iter().find(|warning| warning.contains("--for"));
-    assert!(warning.is_some_and(|warning| warning.contains("4 of 4 had none")), "{warning:?}");
+    let says = "4 of 4 had none, of squares 10 process single, squares 100 process single; give";
+    assert!(warning.is_some_and(|warning| warning.contains(says)), "{warning:?}");
     assert!(result.manifest.finished.is_some());
 }
 
@@ -54,8 +56,8 @@ fn an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell() {
     /// Interrupts when every cell had a trial.
     struct AfterTheFirst(Interrupt);
     impl Progress for AfterTheFirst {
-        fn passed(&mut self, so_far: &ResultFile) {
-            assert!(so_far.cells.iter().all(|cell| cell.status == Status::Ok));
+        fn so_far(&mut self, result: &ResultFile) {
+            assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
             self.0.set();
         }
     }
@@ -67,4 +69,28 @@ fn an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell() {
         panic!("it was interrupted")
     };
     assert_eq!(trials(&result), [1; 4]);
+}
+
+fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {
+    // Each read of `slow` takes 5 ms, and `good` has done all of them long before.
+    let plan = Plan {
+        lasts_ms: Some(20_000),
+        phases: Some(vec!["load".to_owned(), "read".to_owned()]),
+        ..plan(&["good", "slow"])
+    };
+    let result = run(&plan, &Out::new().options()).unwrap();
+    let cell = |engine: &str| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
+    let reads = |engine: &str| {
+        let trials = cell(engine).trials.iter().flat_map(|trial| &trial.phases);
+        trials.filter(|phase| phase.phase == "read").cloned().collect::<Vec<_>>()
+    };
+    assert!(reads("good").iter().all(|phase| phase.status == Status::Ok));
+    // Whoever is drawn first has nobody to be held against.
+    let first = &result.cells.iter().min_by_key(|cell| cell.trials[0].order).unwrap().id.engine;
+    if first == "good" {
+        let stopped = reads("slow");
+        assert_eq!(stopped[0].status, Status::Capped);
+        let run = &stopped[0].runs[0];
+        assert!(run.capped && run.ops > 0 && run.ops < stopped[0].ops, "{run:?}");
+    }
 }

@@ -7,7 +7,7 @@
  */
 
 import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";
-import { bytes, ratio } from "./format";
+import { bytes, count, ratio } from "./format";
 
 const TIERS: Tier[] = ["none", "process", "power"];
 const CLASSES: LicenceClass[] = ["permissive", "copyleft", "other"];
@@ -21,6 +21,8 @@ export interface MustHaves {
   memory: number | null;
   /** The furthest class of licence that will do. */
   licence: LicenceClass;
+  /** Rows per second that it commits one by one; null: any. */
+  rate: number | null;
 }
 
 /** One engine of the short list. */
@@ -136,6 +138,8 @@ function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   if (must.sql && !facts.sql) return "it has no SQL";
   if (must.embedded && facts.kind !== "embedded") return "it is a server";
   if (CLASSES.indexOf(facts.licence_class) > CLASSES.indexOf(must.licence)) return `its licence is ${facts.licence}`;
+  if (must.rate !== null && !engine.pace) return "its commits of single rows were not measured";
+  if (must.rate !== null && (engine.pace?.rows_per_second ?? 0) < must.rate) return `it commits ${count(Math.floor(engine.pace?.rows_per_second ?? 0))} rows/s at ${engine.pace?.at}`;
   if (must.memory !== null && facts.peak_bytes === null) return "its memory was not measured";
   if (must.memory !== null && (facts.peak_bytes ?? 0) > must.memory) return `it uses ${bytes(facts.peak_bytes ?? 0)}`;
   return null;

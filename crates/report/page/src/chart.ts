@@ -9,8 +9,10 @@ import { BY_URL } from "./status";
 import type { Cell, Entry, Page } from "./data";
 import type { State } from "./state";
 
-/** Told apart with every usual colour vision: Okabe and Ito's set without its black and its yellow, which one of the two backgrounds would swallow. */
-const COLOURS = ["#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9"];
+/** Okabe and Ito's set without its black and its yellow, which one of the two backgrounds would swallow, and six between them: with the symbols twelve engines have twelve marks. */
+const COLOURS = [
+  "#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7d5ba6", "#8f7b00", "#00a5a0", "#b04a6a", "#a0704a", "#7f8fd0",
+];
 
 /** What is shown for orientation alone has a colour that no engine has. */
 const REFERENCE = "#8a8a8a";
@@ -42,7 +44,7 @@ export function series(state: State): (cell: Cell) => Series {
   return (cell) => {
     const place = Math.max(competing.indexOf(cell.engine), references.indexOf(cell.engine));
     const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "") + (cell.by_url ? BY_URL : "");
-    // There is one symbol more than colours, so that no two engines look alike.
+    // Seven symbols and twelve colours have no common factor: no two of 84 engines look alike.
     const turn = several ? cell.result : place;
     return {
       name: engine + (several ? ` @ ${state.page.results[cell.result]?.label}` : ""),

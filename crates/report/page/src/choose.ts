@@ -4,22 +4,17 @@ import { advise, differing, type MustHaves, place } from "./advice";
 import type { Advisable, AdviceTable, LicenceClass, Page, Tier } from "./data";
 import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
+import { type Preset, PRESETS } from "./presets";
 import { BROKEN } from "./status";
 
 const MOST = 10;
+const NOTHING: Preset = { id: "nothing", name: "nothing", tier: null, weights: {} };
 const TIERS: Record<Tier, string> = {
   none: "nothing: it may be lost with the process",
   process: "the process being killed",
   power: "a power cut",
 };
 
-/** Kinds of work to begin with: what a commit must survive, and what matters in each, to be moved further. */
-const BEGINNINGS: [string, Tier | null, Record<string, number>][] = [
-  ["a logger on flash", "power", { ingest: 6, wear: 5, memory: 4, disk: 3 }],
-  ["a gateway that answers questions", "process", { load: 4, analytics: 6, memory: 3, tail: 2 }],
-  ["an application's store", "process", { point: 6, update: 4, ingest: 3, start: 3, tail: 3 }],
-  ["nothing", null, {}],
-];
 
 const LICENCES: Record<LicenceClass, string> = {
   other: "any",
@@ -48,7 +43,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   const scale: Scale = { at: null };
   const must: MustHaves = {
     tier: tiers.includes("process") ? "process" : tiers[0] ?? "process",
-    sql: false, embedded: false, memory: null, licence: "other",
+    sql: false, embedded: false, memory: null, licence: "other", rate: null,
   };
   const weights: Record<string, number> = {};
   const answer = h("div", { class: "answer", "aria-live": "polite" });
@@ -74,7 +69,8 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   // In a tier that was not measured the list says how to measure it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
   const measured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
-  const beginnings = BEGINNINGS.map(([name, tier, of]) => h("button", { type: "button", class: "small", click: () => {
+  const beginnings = [...PRESETS.slice(1), NOTHING].map(({ name, tier, weights: of, rate }) => h("button", { type: "button", class: "small", click: () => {
+    must.rate = rate ?? null;
     if (tier) {
       must.tier = tier;
       const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');

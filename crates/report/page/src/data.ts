@@ -475,6 +475,8 @@ export interface AdviceEngine {
     own_durability?: string;
     peak_bytes: number | null;
   };
+  /** How fast it commits single rows, where it did. */
+  pace?: { at: string; rows_per_second: number; cpu_ns_per_row?: number };
   ratios: Record<string, number>;
   /** Absent where there were fewer than three trials. */
   intervals: Record<string, [number, number]>;

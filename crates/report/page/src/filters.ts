@@ -1,5 +1,6 @@
 /** The panel that chooses what is shown. */
 
+import { choice, keep } from "./address";
 import { h } from "./dom";
 import { type Dimension, DIMENSIONS, everything, names } from "./fitness";
 import type { State } from "./state";
@@ -37,6 +38,22 @@ export function filters(panel: HTMLElement, state: State, changed: () => void): 
     panel.replaceChildren(...groups, ...against(state, changed), reset);
   };
   show();
+}
+
+/** Keeps what is shown in the page's address, where that is not everything. */
+export function keepFilters(state: State): void {
+  for (const dimension of DIMENSIONS) {
+    const [all, chosen] = [names(state.page, dimension), state.filters[dimension]];
+    keep(dimension, all.every((name) => chosen.has(name)) ? null : all.filter((name) => chosen.has(name)).join(","));
+  }
+}
+
+/** Shows what the page's address says. */
+export function restore(state: State): void {
+  for (const dimension of DIMENSIONS) {
+    const kept = choice(dimension)?.split(",");
+    if (kept) state.filters[dimension] = new Set(names(state.page, dimension).filter((name) => kept.includes(name)));
+  }
 }
 
 /** One dimension; none where there is nothing to choose. */

@@ -1,6 +1,5 @@
 /** The report page: draws what `data.ts` describes. */
 
-import { answer } from "./answer";
 import { charts } from "./charts";
 import { choose } from "./choose";
 import { costs } from "./costs";
@@ -9,8 +8,9 @@ import { type Page, read } from "./data";
 import { open } from "./details";
 import { byId, h } from "./dom";
 import { durability } from "./durability";
-import { filters } from "./filters";
+import { filters, keepFilters, restore } from "./filters";
 import { fleet } from "./fleet";
+import { lists } from "./list";
 import { legend, map } from "./map";
 import { method } from "./method";
 import { published } from "./published";
@@ -82,16 +82,16 @@ function measured(page: Page): void {
   if (warned) warned.textContent = warnings.length === 1 ? `Warning: ${warnings[0]}` : `${warnings.length} warnings: ${warnings[0]}; …`;
 
   if (page.answer.length > 0) {
-    answer(byId("answer-body"), page);
+    lists(byId("answer-body"), page);
     show("answer");
   }
 
   const dialog = byId("details") as HTMLDialogElement;
-  // On a phone the panel would be all there is to see.
-  if (window.matchMedia("(max-width: 40rem)").matches) byId("filters").removeAttribute("open");
+  restore(state);
   const drawMap = () => map(byId("tables"), byId("shown"), state, (box) => open(dialog, page, box));
   let waiting = 0;
   const changed = () => {
+    keepFilters(state);
     drawMap();
     // The charts stand further down: they may come a moment after the map.
     clearTimeout(waiting);

@@ -4,7 +4,7 @@ import { advise, meant, type MustHaves } from "../src/advice";
 import { advice } from "./browser";
 
 const must = (changes: Partial<MustHaves> = {}): MustHaves => ({
-  tier: "process", sql: false, embedded: false, memory: null, licence: "other", ...changes,
+  tier: "process", sql: false, embedded: false, memory: null, licence: "other", rate: null, ...changes,
 });
 const ids = (advised: ReturnType<typeof advise>) => advised.ranked.map(({ engine }) => engine.engine);
 

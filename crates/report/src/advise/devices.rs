@@ -201,6 +201,7 @@ mod tests {
         embedded: false,
         memory_bytes: None,
         licence: None,
+        rows_per_second: None,
     };
 
     fn entry<'a>(tables: &'a AdviceTables, engine: &str) -> &'a EngineAdvice {

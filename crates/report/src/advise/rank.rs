@@ -10,7 +10,7 @@ use super::{AdviceTable, AdviceTables, EngineAdvice, LicenceClass, RestsOn, leve
 use crate::{format, text};
 
 /// What an engine must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Needs {
     /// What a commit must survive.
     pub tier: Durability,
@@ -22,6 +22,9 @@ pub struct Needs {
     pub memory_bytes: Option<u64>,
     /// The furthest class of licence that will do; absent: any.
     pub licence: Option<LicenceClass>,
+    /// Rows per second that it commits one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_per_second: Option<f64>,
 }
 
 /// How much a criterion counts.
@@ -210,6 +213,16 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
         }
         (Some(_), None) => why.push("its memory was not measured".to_owned()),
         _ => {}
+    }
+    if let Some(rate) = needs.rows_per_second {
+        match &entry.pace {
+            Some(pace) if pace.rows_per_second < rate => {
+                let most = format::count(pace.rows_per_second.floor() as u64);
+                why.push(format!("commits {most} rows/s at {}", pace.at));
+            }
+            Some(_) => {}
+            None => why.push("its commits of single rows were not measured".to_owned()),
+        }
     }
     if needs.licence.is_some_and(|furthest| facts.licence_class > furthest) {
         why.push(format!("licence {}", facts.licence));

@@ -9,7 +9,7 @@ use crate::text;
 /// Workloads with a variant that commits each row, `commit-each`.
 const COMMIT_EACH: [&str; 2] = ["sensors", "contacts"];
 
-/// `embermark run sensors -s 10k -d power --variant single,commit-each`: the workloads of the table in
+/// `embermark run sensors -s 10k -t power --variant single,commit-each`: the workloads of the table in
 /// a tier, at the rows asked for or else those that were measured, with one commit a row where
 /// `ingest` or a resource of it is weighted. Of what nobody has a ratio in also the workload that
 /// has it, and how it is measured: energy by a meter, bytes that reach a disk as root.
@@ -35,7 +35,7 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
     if !rows.is_empty() {
         words.push(format!("-s {}", rows.join(",")));
     }
-    words.push(format!("-d {tier}"));
+    words.push(format!("-t {tier}"));
     if each {
         words.push("--variant single,commit-each".to_owned());
     }

@@ -66,7 +66,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
     let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let several = || "at each scale measured; --rows N is for as many as you will have".to_owned();
+    let several = || "at each scale measured; --scale N is for as many as you will have".to_owned();
     let of_rows = match rows {
         Some(rows) => all.iter().map(|one| asked(rows, one)).collect(),
         None => by_limit(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
@@ -110,7 +110,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
 }
 
 /// Why nobody is ranked, and what would change that.
-fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<String> {
+pub(super) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<String> {
     let tier = advice.needs.tier;
     let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
     if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
@@ -152,7 +152,7 @@ fn weighted(advice: &Advice) -> Vec<&str> {
 }
 
 /// `at sensors 10k, contacts 1k`: the scales of what counts.
-fn at(table: &AdviceTable, advice: &Advice) -> String {
+pub(super) fn at(table: &AdviceTable, advice: &Advice) -> String {
     let places =
         table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
     let places = text::joined(places, ", ");

@@ -7,6 +7,7 @@ use super::*;
 use crate::load;
 
 mod limits;
+mod picks;
 
 fn fixture() -> ResultFile {
     // Tests run in the directory of their package.
@@ -91,6 +92,7 @@ const ANY: Needs = Needs {
     embedded: false,
     memory_bytes: None,
     licence: None,
+    rows_per_second: None,
 };
 
 /// The one table of files with one scale.
@@ -603,11 +605,11 @@ fn where_there_is_no_answer_nobody_is_ranked_and_the_command_that_measures_it_st
     };
     let far = shown(Some(30_000_000), Durability::Process);
     assert!(far.contains("no order for 30M rows: sensors 100k") && !far.contains("1. "), "{far}");
-    let command = "embermark run sensors -s 30M -d process --variant single,commit-each";
+    let command = "embermark run sensors -s 30M -t process --variant single,commit-each";
     assert!(far.contains(command), "{far}");
     let power = shown(None, Durability::Power);
     assert!(power.contains("Nothing was measured in tier power."), "{power}");
-    assert!(power.contains("-d power --variant single,commit-each"), "{power}");
+    assert!(power.contains("-t power --variant single,commit-each"), "{power}");
 }
 
 #[test]
@@ -669,7 +671,7 @@ fn the_command_that_is_named_measures_what_is_lacking() {
         words(&advise(&table, ANY, &weights(&[(weight, 1.0)])).unwrap(), &table, 300)
     };
     let energy = shown("energy");
-    assert!(energy.contains("-d process --metered") && energy.contains("--meter"), "{energy}");
+    assert!(energy.contains("-t process --metered") && energy.contains("--meter"), "{energy}");
     assert!(shown("ingest-energy").contains("--variant single,commit-each --metered"));
     assert!(shown("wear").contains("(as root, without --no-counting)"), "{}", shown("wear"));
     assert!(shown("mixed").contains("embermark run sensors htap -s 1k"), "{}", shown("mixed"));

@@ -262,7 +262,7 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
             "score",
             format!(
                 "1 - sum(usage / largest of the column x weight) / sum(weights), as published; \
-                 weights {weights} (--weights)"
+                 weights {weights} (--weight)"
             ),
         ),
         note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),

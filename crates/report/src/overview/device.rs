@@ -5,7 +5,7 @@
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
-use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Place, Weight};
+use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Weight, pick};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::summary::{Comparison, Entry};
@@ -21,6 +21,9 @@ const USED: [(&str, &str); 2] = [("wear", "written"), ("disk", "disk")];
 
 /// From this ratio on it is said no more how large it is.
 const FAR: f64 = 100.0;
+
+/// From this one on of times in a run of a limited time, which stops there.
+const BOUND: f64 = 20.0;
 
 /// What a device builder reads first.
 pub(super) struct Device {
@@ -81,11 +84,22 @@ pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     // Who broke a promise is shown, and not to be taken.
     let mut kept = table.clone();
     kept.engines.retain(|entry| !is_broken(comparison, entry));
-    Some(Device { take: take(&kept, &tiers, main), legend: legend(&grid, &tiers, main), grid })
+    Some(Device {
+        take: take(file, &kept, &tiers, main),
+        legend: legend(&grid, &tiers, main),
+        grid,
+    })
 }
 
 fn needs(tier: Durability) -> Needs {
-    Needs { tier, sql: false, embedded: false, memory_bytes: None, licence: None }
+    Needs {
+        tier,
+        sql: false,
+        embedded: false,
+        memory_bytes: None,
+        licence: None,
+        rows_per_second: None,
+    }
 }
 
 /// A column.
@@ -125,6 +139,12 @@ fn columns<'a>(
 }
 
 impl Column<'_> {
+    /// From which ratio on it is said no more how large it is.
+    fn far(&self, file: &ResultFile) -> f64 {
+        let is_used = USED.iter().any(|(criterion, _)| *criterion == self.criterion);
+        if file.plan.lasts_ms.is_some() && !is_used { BOUND } else { FAR }
+    }
+
     /// What stands in it of an engine.
     fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
         let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
@@ -145,11 +165,11 @@ impl Column<'_> {
         };
         let value = match (self.criterion, entry.facts.peak_bytes) {
             ("memory", Some(peak)) => format::bytes(peak),
-            _ if ratio >= FAR => format!(">{FAR:.0}x"),
+            _ if ratio >= self.far(file) => format!(">{:.0}x", self.far(file)),
             _ => format::ratio(ratio),
         };
         let tone = if marks.is_empty() { Tone::Plain } else { Tone::Best };
-        Text { marks: marks.to_owned(), tone, ..Text::of(value) }
+        Text { marks: marks.to_owned(), tone, ratio: Some(ratio), ..Text::of(value) }
     }
 }
 
@@ -202,65 +222,47 @@ fn by_client(comparison: &Comparison<'_>, tier: Durability) -> Vec<String> {
     text::unique(engines)
 }
 
-/// A ranking by criteria that count alike.
-fn ranked(table: &AdviceTable, tier: Durability, criteria: &[&str]) -> Vec<Place> {
-    let weight = |criterion: &&str| Weight { criterion: (*criterion).to_owned(), weight: 1.0 };
-    let weights: Vec<Weight> = criteria.iter().map(weight).collect();
-    advise::advise(table, needs(tier), &weights).map(|advice| advice.ranked).unwrap_or_default()
-}
-
-/// The first of a ranking, how far the next is behind, and whether that is certain.
-fn first(ranked: &[Place]) -> Option<String> {
-    let (first, others) = ranked.split_first()?;
-    let name = text::plain(&first.engine);
-    let Some(next) = others.first() else { return Some(format!("{name}, alone")) };
-    let ahead = format::ratio(next.score / first.score);
-    let next = text::plain(&next.engine);
-    let shown = others.first().and_then(|next| first.interval.zip(next.interval)).is_some();
-    Some(match first.not_certainly_before.contains(&others[0].engine) {
-        false => format!("{name}, {ahead} ahead of {next}"),
-        true if shown => format!("{name}, not certainly ahead of {next} ({ahead})"),
-        true => format!("{name}, {ahead} ahead of {next}, by too few trials to be certain"),
-    })
-}
-
-/// What to take, a line for each kind of work.
-fn take(table: &AdviceTable, tiers: &[Durability], main: Durability) -> Vec<Note> {
-    let commits = |tier: &Durability| {
-        let who = first(&ranked(table, *tier, &["ingest"]))?;
-        Some(note(format!("commits ({tier})"), who))
+/// What to take, a line for each kind of work, what would turn that, and how to settle what is open.
+fn take(
+    file: &ResultFile,
+    table: &AdviceTable,
+    tiers: &[Durability],
+    main: Durability,
+) -> Vec<Note> {
+    let mut open = Vec::new();
+    let mut says: Vec<Note> = Vec::new();
+    let mut pick = |about: String, tier: Durability, weights: &[Weight]| {
+        let pick = pick::of(table, needs(tier), weights)?;
+        if pick.is_open() {
+            open.push(about.clone());
+        }
+        says.push(note(about, pick.says()));
+        Some(pick)
     };
-    let mut says: Vec<Note> = tiers.iter().filter_map(commits).collect();
-    let measured = |criterion: &&&str| {
-        let own = table.engines.iter().filter(|entry| entry.tier == main);
-        own.filter(|entry| entry.ratios.contains_key(**criterion)).count() > 1
-    };
-    let work = ["ingest", "point", "update", "analytics"];
-    let work: Vec<&str> = work.iter().filter(measured).copied().collect();
-    let all = ranked(table, main, &work);
-    if work.len() > 1
-        && let Some(who) = first(&all)
-    {
-        says.push(note(format!("all work ({main})"), who));
-        says.extend(turn(table, main, &all[0]));
+    for tier in tiers {
+        pick(format!("commits ({tier})"), *tier, &[pick::alone("ingest")]);
+    }
+    let work = pick::all_work(table, main);
+    let all = if work.len() > 1 { pick(format!("all work ({main})"), main, &work) } else { None };
+    if let Some(pick) = all {
+        let first = text::plain(&pick.engine);
+        // The other tiers have lines of their own.
+        let turns = pick.turns.iter().filter(|turn| turn.tier.is_none());
+        says.extend(
+            turns.map(|turn| note(turn.by.as_str(), format!("{} of {first}", turn.leads()))),
+        );
+    }
+    if !open.is_empty() {
+        let longer = match file.plan.lasts_ms {
+            Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),
+            None => "--effort thorough".to_owned(),
+        };
+        says.push(note(
+            "uncertain",
+            format!("{}: the same run with {longer} settles more", open.join(", ")),
+        ));
     }
     says
-}
-
-/// What would turn the choice: the work at which another engine is further ahead than anywhere else.
-fn turn(table: &AdviceTable, tier: Durability, first: &Place) -> Option<Note> {
-    let (criterion, ratio) = first.ratios.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let others = ranked(table, tier, &[criterion]);
-    let best = others.first().filter(|best| best.engine != first.engine && *ratio >= 1.5)?;
-    let work = match criterion.as_str() {
-        "ingest" => "commits",
-        "point" => "reads",
-        "update" => "changes",
-        _ => "questions",
-    };
-    let (best, first) = (text::plain(&best.engine), text::plain(&first.engine));
-    let says = format!("{best}, {} ahead of {first}", format::ratio(*ratio));
-    Some(note(format!("mostly {work}"), says))
 }
 
 fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
@@ -275,6 +277,10 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
     }));
     if tiers.len() > 1 {
         says.push(format!("all else at {main}"));
+    }
+    let bound = format!(">{BOUND:.0}x");
+    if texts().any(|text| text.value == bound) {
+        says.push(format!("{bound} measured up to there"));
     }
     says.push("all work: commits, reads, changes and questions alike".to_owned());
     let marks = [

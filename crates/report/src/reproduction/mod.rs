@@ -56,7 +56,7 @@ pub fn markdown(results: &[ResultFile]) -> String {
 const HEAD: &str = "\
 # Reproduction of the published comparisons
 
-Made by `embermark report --reproduction` from result files of `embermark run --as-published`; not written by hand.
+Made by `embermark report --reproduction` from result files of `embermark reproduce`; not written by hand.
 
 A headline is a ratio: how many times as much the engine above the line takes as the one below it, and in brackets what each took. \
 *As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \

@@ -19,7 +19,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
             took(&files),
             text::unique(files.iter().filter_map(|file| file.manifest.tool.commit.clone()))
                 .join(", "),
-            format!("embermark run --as-published {} --pieces {}", source.id, piece.name),
+            format!("embermark reproduce {} --pieces {}", source.id, piece.name),
         ];
         (piece.name.clone(), texts.map(Text::of).to_vec())
     };

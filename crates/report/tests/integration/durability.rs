@@ -200,6 +200,7 @@ fn advice_names_a_broken_promise() {
         embedded: false,
         memory_bytes: None,
         licence: None,
+        rows_per_second: None,
     };
     let weights = [Weight { criterion: "point".to_owned(), weight: 1.0 }];
     let all = advise::at_each(&tables, needs, &weights).unwrap();

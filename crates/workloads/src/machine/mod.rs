@@ -55,7 +55,7 @@ static PHASES: [PhaseInfo; 6] = [
     PhaseInfo { name: READ_BULK, about: "three cycles a second, searched in two seconds fetched" },
     PhaseInfo { name: READ_BULK1, about: "the same, of the other channels the cycle alone" },
     PhaseInfo { name: LIVE, about: "writes and reads at once; the age of the newest sample" },
-    PhaseInfo { name: SUSTAINED, about: "with --rate max: the highest rate without a loss" },
+    PhaseInfo { name: SUSTAINED, about: "with `embermark rate`: the highest rate without a loss" },
 ];
 
 static VARIANTS: [VariantInfo; 4] = [

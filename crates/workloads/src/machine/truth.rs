@@ -117,7 +117,7 @@ impl Truth {
             Samples::History(_) => {
                 ("a history of so few samples", "a larger --scale or a higher --rate")
             }
-            Samples::Written { .. } => ("what was written", "a longer --window or a higher --rate"),
+            Samples::Written { .. } => ("what was written", "a longer window or a higher --rate"),
         };
         let what = format!(
             "reading cycles: it has {} samples, {} a second, and needs three seconds of {SLOWEST} a \

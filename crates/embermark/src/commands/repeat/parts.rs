@@ -68,12 +68,8 @@ pub fn of(
         }
     }
     let ignored = [
-        ("--window", given.window.is_some(), parts.iter().all(|part| part.plan.window.is_none())),
-        (
-            "--warm-up",
-            given.warm_up.is_some(),
-            parts.iter().all(|part| part.plan.warm_up.is_none()),
-        ),
+        ("window", given.window.is_some(), parts.iter().all(|part| part.plan.window.is_none())),
+        ("warm-up", given.warm_up.is_some(), parts.iter().all(|part| part.plan.warm_up.is_none())),
     ];
     if let Some((option, ..)) = ignored.into_iter().find(|(_, given, idle)| *given && *idle) {
         return Err(Failure::usage(format!(
@@ -153,7 +149,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
         ("a workload", !given.workloads.is_empty()),
         ("--engines", !given.engines.is_empty()),
         ("--configuration", !given.configuration.is_empty()),
-        ("--durability", !given.durability.is_empty()),
+        ("--tier", !given.tier.is_empty()),
         ("--variant", !given.variant.is_empty()),
         ("--phases", !given.phases.is_empty()),
         ("--scales-until", given.scales_until.is_some()),
@@ -166,7 +162,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
     ];
     said.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
         Err(Failure::usage(format!(
-            "{option} is said by what --as-published repeats: leave it out, or run a plan of your own"
+            "{option} is said by what `reproduce` repeats: leave it out, or run a plan of your own"
         )))
     })
 }

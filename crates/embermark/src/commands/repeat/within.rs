@@ -19,9 +19,9 @@ pub struct Repetition {
     pub within_s: Option<u64>,
 }
 
-/// The time of `--within` in seconds.
+/// The time of `--for` in seconds.
 pub fn parsed(text: &str) -> Result<u64, Failure> {
-    milliseconds("--within", text).map(|ms| ms / 1_000)
+    milliseconds("--for", text).map(|ms| ms / 1_000)
 }
 
 /// The parts of which all together are expected to fit: the longest are left out, until they do. One of

@@ -27,7 +27,7 @@ fn a_transaction_larger_than_the_cache_says_so_and_leaves_nothing() {
     // How far it comes depends on how soon its eviction gives up: from 280,000 rows to more than a million were seen.
     let error = batch(&mut *store, 20_000_000).unwrap_err().to_string();
     assert!(error.contains("a transaction larger than its cache"), "{error}");
-    assert!(error.contains("--memory") && error.contains("WT_ROLLBACK"), "{error}");
+    assert!(error.contains("--cache") && error.contains("WT_ROLLBACK"), "{error}");
     let first = |store: &mut dyn KvStore| {
         let key = 0_u64.to_be_bytes();
         store.within(Scope::Snapshot, |s| Ok(s.get(table, &key)?.is_some())).unwrap()

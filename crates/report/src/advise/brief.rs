@@ -1,0 +1,137 @@
+//! Advice in three lines: what to take, how far the next is behind, and what would turn it.
+
+use super::render::{at, no_list};
+use super::{
+    Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
+};
+use crate::document::{self, Block};
+use crate::notes::{self, Note, Section, note};
+use crate::{Options, format, text};
+
+/// For a terminal of `width` columns. Without weights all work counts alike, as on the screen.
+///
+/// # Errors
+/// When a weight's criterion is none of the tables'.
+pub fn brief(
+    tables: &AdviceTables,
+    needs: Needs,
+    weights: &[Weight],
+    width: usize,
+) -> Result<String, UnknownCriterion> {
+    let weights = match (weights, largest(&tables.tables)) {
+        ([], Some(table)) => usual(table, needs),
+        _ => weights.to_vec(),
+    };
+    let all = at_each(tables, needs, &weights)?;
+    let Some((table, advice)) = largest_of(&all) else { return Ok(String::new()) };
+    let notes = match pick::of(table, needs, &weights) {
+        Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
+        None => nobody(table, advice),
+    };
+    let secret = table.engines.iter().filter(|entry| !entry.facts.publishable);
+    let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
+    let title = format!("Advice · durability {}", needs.tier);
+    let blocks = notes::face_of(&secret).map(Block::Head).into_iter();
+    let blocks: Vec<Block> = blocks.chain([Block::Section(Section { title, notes })]).collect();
+    Ok(document::terminal(&blocks, &Options { width: width.max(40), ..Options::default() }))
+}
+
+/// All work alike, or else what is measured first.
+fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
+    let work = pick::all_work(table, needs.tier);
+    if !work.is_empty() {
+        return work;
+    }
+    let of_tier = || table.engines.iter().filter(|entry| entry.tier == needs.tier);
+    let has = |id: &str| of_tier().filter(|entry| entry.ratios.contains_key(id)).count() > 1;
+    let first = table.criteria.iter().find(|criterion| has(criterion.id));
+    first.map(|criterion| pick::alone(criterion.id)).into_iter().collect()
+}
+
+/// The table of the most rows, without a limit of memory where there is one.
+fn largest(tables: &[AdviceTable]) -> Option<&AdviceTable> {
+    tables.iter().max_by_key(|table| (table.memory_limit.is_none(), table.rows))
+}
+
+fn largest_of<'a, 't>(
+    all: &'a [(&'t AdviceTable, Advice)],
+) -> Option<&'a (&'t AdviceTable, Advice)> {
+    all.iter().max_by_key(|(table, _)| (table.memory_limit.is_none(), table.rows))
+}
+
+/// At other numbers of rows and within other limits, who is picked there in place of the pick.
+fn others(
+    all: &[(&AdviceTable, Advice)],
+    table: &AdviceTable,
+    weights: &[Weight],
+) -> Vec<(String, String)> {
+    let others = all.iter().filter(|(other, _)| !std::ptr::eq(*other, table));
+    let pick = |(other, advice): &(&AdviceTable, Advice)| {
+        Some((other.at.clone(), pick::of(other, advice.needs, weights)?.engine))
+    };
+    others.filter_map(pick).collect()
+}
+
+fn lines(
+    pick: &Pick,
+    table: &AdviceTable,
+    advice: &Advice,
+    others: &[(String, String)],
+) -> Vec<Note> {
+    let rate = advice.needs.rows_per_second;
+    let keeps_up = rate.and_then(|rate| keeps_up(table, advice, pick, rate));
+    let work = pick::work_name(&advice.weights);
+    let alike = if advice.weights.len() > 1 && alike(&advice.weights) { " alike" } else { "" };
+    let take =
+        format!("{}: best at {work}{alike}, {}", text::plain(&pick.engine), at(table, advice));
+    let take = [take].into_iter().chain(keeps_up);
+    let mut margin =
+        pick.next.as_ref().map_or_else(|| "nobody else is ranked".to_owned(), |next| next.says());
+    if pick.is_open() {
+        margin += "; more trials settle it: embermark run with --for 30m, or --effort thorough";
+    }
+    let turns = pick.turns.iter().map(|turn| format!("{}: {}", turn.by, turn.leads()));
+    let elsewhere = others.iter().filter(|(_, engine)| *engine != pick.engine);
+    let elsewhere = elsewhere.map(|(at, engine)| format!("{at}: {}", text::plain(engine)));
+    let turned = text::joined(turns.chain(elsewhere), "; ");
+    let turned = if turned.is_empty() { "nothing that was measured".to_owned() } else { turned };
+    vec![note("take", text::joined(take, "; ")), note("margin", margin), note("turned by", turned)]
+}
+
+fn alike(weights: &[Weight]) -> bool {
+    weights.windows(2).all(|pair| pair[0].weight.total_cmp(&pair[1].weight).is_eq())
+}
+
+/// `keeps up with 1,000 rows/s (it commits 8,300) on 4 % of one processor`.
+fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Option<String> {
+    let tier = advice.needs.tier;
+    let mut entries = table.engines.iter();
+    let entry = entries.find(|entry| entry.engine == pick.engine && entry.tier == tier)?;
+    let pace = entry.pace.as_ref()?;
+    let (rows, most) = (count(rate), count(pace.rows_per_second));
+    let left = match pace.cpu_share(rate) {
+        Some(share) => format!("{} of one processor", format::percent(share)),
+        None => "its CPU time was not measured".to_owned(),
+    };
+    Some(format!(
+        "keeps up with {rows} rows/s ({most} one after the other at {}): {left}; \
+         `embermark run machine --rate {rate:.0}` measures when they arrive by the clock",
+        pace.at
+    ))
+}
+
+fn count(rate: f64) -> String {
+    format::count(rate.floor() as u64)
+}
+
+/// Why nobody is picked, and the command that would change that.
+fn nobody(table: &AdviceTable, advice: &Advice) -> Vec<Note> {
+    let mut says = no_list(table, advice).into_iter();
+    let why = advice.unmeasured.iter().chain(&advice.excluded);
+    let why = why.map(|left| format!("{}: {}", text::plain(&left.engine), left.why.join(", ")));
+    let take = says.next().map(|says| note("take", format!("nobody: {says}")));
+    let rest = says.map(|says| note("margin", says));
+    let why: Vec<String> = why.collect();
+    let why = (!why.is_empty()).then(|| note("turned by", why.join("; ")));
+    take.into_iter().chain(rest).chain(why).collect()
+}

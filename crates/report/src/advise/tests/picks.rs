@@ -1,0 +1,67 @@
+use super::*;
+use crate::advise::pick::{self, Order};
+
+fn brief(file: &ResultFile, needs: Needs, weighed: &[(&str, f64)]) -> String {
+    super::super::brief(&tables(&[file], None, &[]), needs, &weights(weighed), 200).unwrap()
+}
+
+#[test]
+fn a_pick_names_the_next_and_what_would_turn_it() {
+    let file = three();
+    let table = table(&[&file]);
+    let pick = pick::of(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let next = pick.next.as_ref().unwrap();
+    // Both are alike at ingest.
+    assert_eq!((next.order, next.ratio), (Order::Open, 1.0));
+    assert!(pick.is_open());
+    let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
+    assert_eq!(all.engine, "tree");
+    assert_eq!(all.next.as_ref().unwrap().order, Order::Certain);
+    let rows = pick::of(&table, Needs { sql: true, ..ANY }, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!((rows.engine.as_str(), rows.turns[0].engine.as_str()), ("rows", "columns"));
+    assert!((rows.turns[0].ratio - 4.0).abs() < 0.01 && rows.turns[0].by == "mostly questions");
+}
+
+#[test]
+fn who_broke_a_promise_is_not_picked() {
+    let file = three();
+    let mut table = table(&[&file]);
+    let own = table.engines.iter_mut().find(|entry| entry.engine == "tree").unwrap();
+    own.broken = Some("broken by a kill".to_owned());
+    let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
+    assert_ne!(all.engine, "tree");
+}
+
+#[test]
+fn advice_is_three_lines_of_what_to_take() {
+    let file = three();
+    let says = brief(&file, ANY, &[]);
+    let lines: Vec<&str> = says.lines().collect();
+    assert!(
+        lines[1].contains("tree: best at commits and questions alike, at sensors 1k"),
+        "{says}"
+    );
+    assert!(lines[2].contains("ahead of rows") && lines[3].contains("turned by"), "{says}");
+    assert_eq!(lines.len(), 4, "{says}");
+}
+
+#[test]
+fn who_cannot_keep_up_with_a_rate_is_left_out() {
+    // A row takes 100 ns of `rows` and `tree`, and 900 of `columns`; its CPU time is as long.
+    let file = three();
+    let at = |rate: f64| Needs { rows_per_second: Some(rate), ..ANY };
+    let rate = table(&[&file]).engines[0].pace.clone().unwrap().rows_per_second;
+    let says = brief(&file, at(rate / 2.0), &[("ingest", 1.0)]);
+    assert!(says.contains("keeps up with") && says.contains("50 % of one processor"), "{says}");
+    let left = advise(&table(&[&file]), at(rate / 2.0), &[]).unwrap().excluded;
+    assert_eq!(left.len(), 1);
+    assert!(left[0].engine == "columns" && left[0].why[0].starts_with("commits "), "{left:?}");
+    let nobody = brief(&file, at(rate * 2.0), &[("ingest", 1.0)]);
+    assert!(nobody.contains("nobody") && nobody.contains("rows/s at sensors 1k"), "{nobody}");
+}
+
+#[test]
+fn what_nobody_measured_names_the_command_that_measures_it() {
+    let says = brief(&three(), ANY, &[("wear", 1.0)]);
+    assert!(says.contains("nobody") && says.contains("embermark run sensors"), "{says}");
+}
