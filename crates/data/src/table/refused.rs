@@ -114,7 +114,6 @@ impl<'a> Refused<'a> {
                 }
             }
         }
-        let misfits = !dropped.is_empty();
         let (again, pair) = &self.again;
         if *again > 0 {
             dropped.insert(AGAIN.to_owned(), *again);
@@ -131,12 +130,19 @@ impl<'a> Refused<'a> {
             First::Line(line, reason) => format!("{line}: {reason}"),
         });
         let pair = pair.as_ref().map(|(a, b)| format!("{a} and {b} have the same key"));
-        let types = misfits.then_some("correct the types of these columns in the workload file");
+        let (whole, of_columns) = self.counts.split_last().unwrap_or((&[0; _], &[]));
+        let types = of_columns.iter().flatten().any(|count| *count > 0);
+        let types = types.then_some("correct the types of these columns in the workload file");
+        let few = (whole[Fault::TooFewFields as usize] > 0).then_some(
+            "write read = { null_padding = true } to take missing fields for absent values",
+        );
+        let lines = whole.iter().zip(Fault::ALL).any(|(n, of)| *n > 0 && of != Fault::TooFewFields);
+        let lines = lines.then_some("correct these lines, or say in `read` how they are written");
         let keys = (*again > 0).then_some(
             "name columns as the key that are unique together, or write keep = \"last\" to keep the \
              newest row of each key",
         );
-        let remedy: Vec<_> = types.into_iter().chain(keys).collect();
+        let remedy: Vec<_> = [types, few, lines, keys].into_iter().flatten().collect();
         Err(DataError::RowsRefused {
             from: from.display().to_string(),
             refused,

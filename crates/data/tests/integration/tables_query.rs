@@ -48,10 +48,31 @@ fn a_query_reads_no_other_files_but_those_that_are_named() {
         "SELECT 1 AS id, content AS name FROM read_text('../../etc/passwd')",
         "SELECT id, name FROM read_csv('https://example.org/r.csv')",
         "SELECT id, name FROM 's3://bucket/r.parquet'",
+        "SELECT 1 AS id, file AS name FROM glob('/etc/*')",
+        "SELECT 1 AS id, content AS name FROM read_text('/etc/pass*')",
+        "SELECT 1 AS id, content AS name FROM read_text(['r.csv', '/proc/self/environ'])",
+        "SELECT 1 AS id, getenv('HOME') AS name",
+        "SELECT 1 AS id, content AS name FROM read_text('deep/../../etc/passwd')",
+        "SELECT 1 AS id, line AS name FROM sniff_csv('/etc/passwd')",
+        "SELECT id, name FROM sqlite_scan('/etc/x.db', 'r')",
     ] {
         let refused = staged_of(folder.path(), query(sql, &[])).unwrap_err().to_string();
         assert!(refused.contains("Error"), "{sql}: {refused}");
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_query_follows_no_link_out_of_its_folder() {
+    let (folder, other) = (file("r.csv", NAMES), file("other.csv", NAMES));
+    std::os::unix::fs::symlink(other.path(), folder.path().join("link")).unwrap();
+    let read =
+        |what: &str| staged_of(folder.path(), query(&format!("SELECT * FROM '{what}'"), &[]));
+    for what in ["link/other.csv", "link/*.csv", "*/*.csv", "./link/other.csv"] {
+        let refused = read(what).unwrap_err().to_string();
+        assert!(refused.contains("Permission Error"), "{what}: {refused}");
+    }
+    assert_eq!(read("*.csv").unwrap().rows, 2);
 }
 
 #[test]
@@ -68,6 +89,10 @@ fn a_query_is_one_select() {
         "SELECT 1 AS id, 'a' AS name); SET lock_configuration = false; SELECT (1".to_owned(),
         "INSTALL httpfs".to_owned(),
         "ATTACH 'x.db'".to_owned(),
+        "LOAD 'httpfs'".to_owned(),
+        "SELECT 1 AS id, 'a' AS name); LOAD '/tmp/x.duckdb_extension'; SELECT (1".to_owned(),
+        "EXPORT DATABASE 'out'".to_owned(),
+        "PRAGMA enable_external_access".to_owned(),
         "CREATE TABLE t AS SELECT 1".to_owned(),
         "SELECT".to_owned(),
         String::new(),

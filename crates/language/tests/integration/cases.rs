@@ -20,12 +20,16 @@ struct Case {
 }
 
 fn case_of(from: &RowsFile) -> Case {
-    let inferred = infer(from, &folder()).unwrap_or_else(|error| panic!("{from:?}: {error}"));
+    case_in(&folder(), from)
+}
+
+fn case_in(folder: &Path, from: &RowsFile) -> Case {
+    let inferred = infer(from, folder).unwrap_or_else(|error| panic!("{from:?}: {error}"));
     let text = propose("case", std::slice::from_ref(&inferred), &Wishes::default()).0;
     let file = parse("case.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let scratch = tempfile::tempdir().unwrap();
     let to = scratch.path().join("staged");
-    let staged = stage(&file.tables, 0, &folder(), None, 42, 0.01, &to)
+    let staged = stage(&file.tables, 0, folder, None, 42, 0.01, &to)
         .unwrap_or_else(|error| panic!("{text}\n{error}"));
     let rows = StagedTable::open(&to).unwrap();
     Case { inferred, file, rows, dropped: staged.dropped.values().sum() }
@@ -33,6 +37,26 @@ fn case_of(from: &RowsFile) -> Case {
 
 fn case(file: &str) -> Case {
     case_of(&file.into())
+}
+
+/// The case of a file with these bytes.
+fn made(name: &str, bytes: impl AsRef<[u8]>) -> Case {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+    case_in(folder.path(), &name.into())
+}
+
+/// Why a file with these bytes is refused.
+fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+    infer(&name.into(), folder.path()).unwrap_err().to_string()
+}
+
+/// A head, and so many rows below it.
+fn lines(head: &str, rows: u64, row: impl Fn(u64) -> String) -> String {
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    format!("{head}\n{}\n", rows.join("\n"))
 }
 
 impl Case {
@@ -285,4 +309,120 @@ fn a_key_that_repeats_is_refused_unless_the_table_says_which_row_stays() {
     }
     let kept = staged("keep = \"last\"").unwrap();
     assert_eq!((kept.rows, kept.dropped.len(), kept.remarks.values().sum::<u64>()), (4, 0, 948));
+}
+
+#[test]
+fn rows_that_end_with_a_delimiter_keep_their_names() {
+    let found = made("t.csv", lines("id,a,b", 100, |row| format!("{row},{},x{row},", 2 * row)));
+    assert_eq!(found.types(), ["u16", "u16", "text", "text?"]);
+    assert_eq!((found.key(), found.value(3, "b")), (vec!["id"], OwnedValue::Text("x3".to_owned())));
+    // Where the rows have a name of their own, as R writes them, that comes first.
+    let named = made("t.csv", lines("x,y", 100, |row| format!("\"r{row}\",{row},{}.5", row % 7)));
+    assert_eq!((named.key(), named.value(3, "y")), (vec!["row_name"], OwnedValue::Float(3.5)));
+}
+
+#[test]
+fn quotes_may_be_single_or_escaped_by_backslashes() {
+    let single = made("t.csv", lines("id,note", 100, |row| format!("{row},'a, b {row}'")));
+    assert_eq!(single.value(1, "note"), OwnedValue::Text("a, b 1".to_owned()));
+    let escaped = lines("id,note", 100, |row| format!("{row},\"say \\\"hi\\\", {row}\""));
+    assert_eq!(
+        made("t.csv", escaped).value(1, "note"),
+        OwnedValue::Text("say \"hi\", 1".to_owned())
+    );
+}
+
+#[test]
+fn numbers_may_have_points_between_thousands() {
+    let found =
+        made("t.csv", lines("id;amount", 200, |row| format!("{row};{}.{row:03},50", row % 7 + 1)));
+    assert_eq!(
+        (found.types()[1].as_str(), found.value(9, "amount")),
+        ("f64", OwnedValue::Float(3009.5))
+    );
+}
+
+#[test]
+fn a_column_of_words_is_one_column() {
+    let found = made("t.csv", lines("name", 100, |row| format!("n {row}")));
+    assert_eq!((found.types(), found.key()), (vec!["text".to_owned()], vec!["name_"]));
+    let fixed =
+        made("t.txt", lines("ID   NAME  VALUE", 100, |row| format!("{row:<5}n{row:<5}{row:>5}")));
+    assert!(fixed.notes("substring()"), "{:?}", fixed.inferred.notes);
+}
+
+#[test]
+fn lines_that_are_often_short_are_filled_up() {
+    let short =
+        |row: u64| if row.is_multiple_of(30) { format!("{row},1") } else { format!("{row},1,2") };
+    let found = made("t.csv", lines("id,a,b", 300, short));
+    assert_eq!((found.rows.rows(), found.types()[2].as_str()), (300, "u16?"));
+    assert!(found.notes("line 2 has too few fields: read with null_padding = true"));
+}
+
+#[test]
+fn a_list_in_one_object_is_told_with_the_query_that_reads_it() {
+    let points: Vec<_> =
+        (0..50).map(|n| format!("{{\"p\":{{\"name\":\"n{n}\",\"m\":{n}.5}}}}")).collect();
+    let json = format!("{{\"type\":\"all\",\"features\":[{}]}}", points.join(","));
+    let found = made("f.json", &json);
+    assert!(
+        found.notes("SELECT unnest(features, recursive := true)"),
+        "{:?}",
+        found.inferred.notes
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.json"), json).unwrap();
+    let query = "SELECT unnest(features, recursive := true) FROM read_json('f.json')";
+    let from = RowsFile { query: Some(query.to_owned()), ..RowsFile::default() };
+    let parts = case_in(folder.path(), &from);
+    assert_eq!((parts.rows.rows(), parts.value(1, "m")), (50, OwnedValue::Float(1.5)));
+}
+
+#[test]
+fn of_very_many_columns_all_are_read() {
+    let names: Vec<_> = (0..2_000).map(|at| format!("c{at}")).collect();
+    let row =
+        |row: u64| (0..2_000).map(|at| (row * at % 97).to_string()).collect::<Vec<_>>().join(",");
+    let found = made("wide.csv", lines(&names.join(","), 20, row));
+    assert_eq!((found.rows.rows(), found.table().columns.len()), (20, 2_000));
+    assert_eq!(found.value(3, "c1999"), OwnedValue::Int(3 * 1999 % 97));
+}
+
+#[test]
+fn encodings_without_a_mark_are_told_and_others_refused_with_what_converts_them() {
+    let text = lines("time,v", 50, |row| format!("2024-06-01 00:00:{row:02},{row}"));
+    let wide = |to: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(to).collect::<Vec<u8>>();
+    let little = made("t.csv", wide(u16::to_le_bytes));
+    assert_eq!(
+        (little.types(), little.rows.rows()),
+        (vec!["timestamp s".to_owned(), "u16".to_owned()], 50)
+    );
+    let big = wide(u16::to_be_bytes);
+    for bytes in [big.clone(), [&b"\xfe\xff"[..], &big].concat()] {
+        assert!(refused("t.csv", bytes).contains("iconv -f UTF-16"));
+    }
+    let windows = refused("t.csv", [text.as_bytes(), b"2024-06-01,\x80\n"].concat().repeat(3));
+    assert!(windows.contains("iconv -f WINDOWS-1252"), "{windows}");
+}
+
+#[test]
+fn values_that_are_no_numbers_stay_what_they_are() {
+    let of = |name: &str, value: fn(u64) -> String| {
+        made("t.csv", lines(&format!("n,{name}"), 100, |row| format!("{row},{}", value(row))))
+            .types()[1]
+            .clone()
+    };
+    assert_eq!(of("zip", |row| format!("{:05}", row * 37)), "text");
+    assert_eq!(of("address", |row| format!("0x{row:04X}")), "text");
+    assert_eq!(of("huge", |row| format!("1844674407370955{row:04}")), "text");
+    assert_eq!(of("small", |row| format!("{row}.5E-7")), "f64");
+    assert_eq!(
+        of("answer", |row| if row.is_multiple_of(2) { "Y" } else { "N" }.to_owned()),
+        "bool"
+    );
+    assert_eq!(
+        of("at", |row| format!("2024-10-27T{:02}:00:00+0{}:00", row % 24, row % 2 + 1)),
+        "timestamp s"
+    );
 }

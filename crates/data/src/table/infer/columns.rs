@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::table::{Column, ColumnType, Field, Literal, RowsFile, TimeUnit};
 
 use super::formats::{self, Format};
-use super::guess::Comma;
+use super::guess::{Comma, Guess};
 use super::{Survey, counted};
 use crate::DataError;
 use crate::table::source::Source;
@@ -22,6 +22,12 @@ pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
     let text = |text: &str| Literal::Text(text.to_owned());
     if dialect.delimiter != "," {
         give("delim", text(&dialect.delimiter));
+    }
+    if dialect.quote != "\"" {
+        give("quote", text(&dialect.quote));
+    }
+    if dialect.escape != dialect.quote {
+        give("escape", text(&dialect.escape));
     }
     if let Some(encoding) = &dialect.encoding {
         give("encoding", text(encoding));
@@ -79,6 +85,9 @@ pub(super) fn columns(
         }
     } else if decimal {
         from.read.push(("decimal_separator".to_owned(), Literal::Text(",".to_owned())));
+        if survey.guesses.iter().any(Guess::has_grouping_points) {
+            from.read.push(("thousands".to_owned(), Literal::Text(".".to_owned())));
+        }
     } else if thousands {
         from.read.push(("thousands".to_owned(), Literal::Text(",".to_owned())));
     }

@@ -44,6 +44,8 @@ pub(super) struct Guess {
     /// Numbers with a comma before the fraction, or between groups of digits.
     commas: u64,
     groups: u64,
+    /// Those with a comma before the fraction that have points between groups of digits.
+    points: u64,
     /// Texts of times as RFC 3339 has them, or times.
     times: u64,
     /// All other texts.
@@ -168,8 +170,9 @@ impl Guess {
             self.bools += 1;
             self.both |= if value { 1 } else { 2 } | if trimmed.len() > 3 { 3 } else { 0 };
         } else {
-            self.groups += u64::from(is_grouped(trimmed));
+            self.groups += u64::from(is_grouped(trimmed, b','));
             self.commas += u64::from(has_decimal_comma(trimmed));
+            self.points += u64::from(has_decimal_comma(trimmed) && trimmed.contains(&b'.'));
             self.take_word(text);
         }
     }
@@ -245,6 +248,11 @@ impl Guess {
     /// Whether numbers have a point before a fraction.
     pub(super) fn has_points(&self) -> bool {
         self.digits > 0
+    }
+
+    /// Whether points stand between groups of digits.
+    pub(super) fn has_grouping_points(&self) -> bool {
+        self.points > 0
     }
 
     /// Whether any value is a text.
@@ -431,19 +439,22 @@ fn is_padded(number: &[u8]) -> bool {
         && !matches!(number, [_, _, _, _, b'-', ..])
 }
 
-/// Whether a text is digits, a comma and digits.
+/// Whether a text is digits, or groups of three with points between, a comma and digits.
 fn has_decimal_comma(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = text.split(|byte| *byte == b',');
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    matches!((parts.next(), parts.next(), parts.next()), (Some(a), Some(b), None) if digits(a) && digits(b))
+    matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (Some(a), Some(b), None) if (digits(a) || is_grouped(a, b'.')) && digits(b)
+    )
 }
 
-/// Whether a text is groups of three digits between commas.
-fn is_grouped(text: &[u8]) -> bool {
+/// Whether a text is groups of three digits with a sign between, commas before a point.
+fn is_grouped(text: &[u8], sign: u8) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let text = text.split(|byte| *byte == b'.').next().unwrap_or_default();
-    let mut groups = text.split(|byte| *byte == b',');
+    let whole = text.split(|byte| *byte == b'.' && sign == b',').next().unwrap_or_default();
+    let mut groups = whole.split(|byte| *byte == sign);
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
     let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first));
     let mut rest = 0;

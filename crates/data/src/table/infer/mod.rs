@@ -172,21 +172,30 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     // A quote that is not closed takes lines with it: without quotes there may be fewer.
     let lost = |survey: &Survey| survey.rejected.iter().map(|line| line.lines).sum::<u64>();
     let has = |survey: &Survey, fault| survey.rejected.iter().any(|line| line.fault == fault);
-    for (fault, name, value) in
-        [(Fault::StrayQuote, "quote", ""), (Fault::NotUtf8, "encoding", "latin-1")]
-    {
-        if !has(&survey, fault) || from.read.iter().any(|(key, _)| key == name) {
+    let text = |text: &str| Literal::Text(text.to_owned());
+    for (fault, name, value) in [
+        (Fault::StrayQuote, "escape", text("\\")),
+        (Fault::StrayQuote, "quote", text("")),
+        (Fault::NotUtf8, "encoding", text("latin-1")),
+        (Fault::TooFewFields, "null_padding", Literal::Bool(true)),
+    ] {
+        let is_few = lost(&survey) as f64 <= guess::MISFITS * survey.rows as f64;
+        if !has(&survey, fault)
+            || fault == Fault::TooFewFields && is_few
+            || from.read.iter().any(|(key, _)| key == name)
+        {
             continue;
         }
         let first = survey.rejected.iter().find(|line| line.fault == fault);
         let first = first.map_or(0, |line| line.line);
         let mut other = from.clone();
-        other.read.push((name.to_owned(), Literal::Text(value.to_owned())));
+        other.read.push((name.to_owned(), value.clone()));
         let (another, surveyed) = look_over(&other, base, folder.path())?;
         if lost(&surveyed) < lost(&survey) {
             notes.push(format!(
-                "line {first} has {}: read with {name} = \"{value}\"",
-                fault.reason()
+                "line {first} has {}: read with {name} = {}",
+                fault.reason(),
+                value.to_string().replace('\'', "\"")
             ));
             (from, source, survey) = (other, another, surveyed);
         }
@@ -204,6 +213,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     }
     notes.extend(told(&source, &mut from));
     let columns = columns(&source, &survey, &mut from, &mut notes)?;
+    notes.extend(odd(&source, &survey));
     let table = Table {
         name: "rows".to_owned(),
         columns,
@@ -225,6 +235,28 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         (None, _) => "a query".to_owned(),
     };
     look(&source, table, base, folder.path(), format, notes)
+}
+
+/// What rows look like that may have more in them than was found.
+fn odd(source: &Source, survey: &Survey) -> Option<String> {
+    let (field, guess) = source.fields().iter().zip(&survey.guesses).find(|(_, guess)| {
+        guess.has_texts() && guess.texts().all(|text| text.starts_with("[{") || text.contains("  "))
+    })?;
+    let kind = source.files.as_ref()?.kind;
+    match (kind, survey.rows, survey.guesses.len()) {
+        (Kind::Json, 1, _) if guess.texts().all(|text| text.starts_with("[{")) => Some(format!(
+            "one row, whose {0} holds a list: for a row of each of its parts take --query \"SELECT \
+             unnest({0}, recursive := true) FROM read_json('{1}')\"",
+            field.name,
+            source.name.display()
+        )),
+        (Kind::Csv, _, 1) => Some(format!(
+            "one column, {:?}: for columns of fixed widths take a --query with substring(), for another \
+             delimiter read = {{ delim = \"…\" }}",
+            field.name
+        )),
+        _ => None,
+    }
 }
 
 /// Looks at a table of an SQLite database: with the key and the indexes that it has there.

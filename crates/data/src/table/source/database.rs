@@ -10,9 +10,20 @@ use crate::DataError;
 
 /// Memory that DuckDB may take. What it takes beside it, its buffers of CSV among that, keeps a
 /// process below 256 MiB.
-const MEMORY: &str = "128MiB";
+pub(super) const MEMORY: u64 = 128 << 20;
+/// The most that it may take.
+const MOST: u64 = 2 << 30;
+/// What a column of CSV takes where there are very many.
+const OF_A_COLUMN: u64 = 256 << 10;
 /// Bytes of CSV that are read at once.
 pub(super) const BUFFER: usize = 4 << 20;
+
+/// Memory for delimited text that begins so.
+pub(super) fn memory(head: &[u8]) -> u64 {
+    let line = head.split(|byte| *byte == b'\n' || *byte == b'\r').next().unwrap_or_default();
+    let columns = line.iter().filter(|byte| b",;\t|".contains(byte)).count() as u64;
+    (OF_A_COLUMN * columns).clamp(MEMORY, MOST)
+}
 
 /// Opens it. It may read these files and those below these folders, and its temporary files lie in
 /// `scratch`. It has no network and loads nothing
@@ -21,10 +32,11 @@ pub(super) fn open(
     files: &[PathBuf],
     folders: &[&Path],
     scratch: &Path,
+    memory: u64,
 ) -> Result<Connection, DataError> {
     let library = LIBRARY.get().map_err(DataError::Reader)?;
     let settings = [
-        ("memory_limit", MEMORY.to_owned()),
+        ("memory_limit", format!("{}KiB", memory >> 10)),
         ("temp_directory", scratch.join("duckdb").to_string_lossy().into_owned()),
         ("autoinstall_known_extensions", "false".to_owned()),
         ("autoload_known_extensions", "false".to_owned()),

@@ -46,14 +46,18 @@ impl Dialect {
     ) -> Result<Self, String> {
         let given = |name: &str| read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let text_of = |name| given(name).and_then(Literal::as_text).map(str::to_owned);
+        if head.starts_with(b"\xfe\xff") || zeros(head) == Some(0) {
+            return Err("it is UTF-16 with the high byte first: convert it with `iconv -f UTF-16 -t UTF-8`, or \
+                        `-f UTF-16BE` where it has no mark"
+                .to_owned());
+        }
         let encoding = text_of("encoding").or_else(|| encoding(head, guesses).map(str::to_owned));
         let text = decoded(head, encoding.as_deref());
         let strict = match given("strict_mode") {
             Some(Literal::Bool(strict)) => *strict,
             _ => !mixes_ends(&text),
         };
-        let quote = text_of("quote").unwrap_or_else(|| "\"".to_owned());
-        let escape = text_of("escape").unwrap_or_else(|| quote.clone());
+        let mut quote = text_of("quote").unwrap_or_else(|| "\"".to_owned());
         let mut lines = lines(&text, &quote);
         let mut skip = match given("skip") {
             Some(Literal::Int(skip)) => usize::try_from(*skip).unwrap_or(0),
@@ -72,8 +76,29 @@ impl Dialect {
             return Err("it has no lines".to_owned());
         }
         let delimiter = delimiter.unwrap_or_else(|| delimiter_of(&lines, &quote));
-        let split = |line: &str| split(line, &delimiter, &quote);
-        let records: Vec<Vec<String>> = lines.iter().map(|line| split(line)).collect();
+        let mut escape = text_of("escape");
+        let split_by = |quote: &str, escape: Option<&str>| -> Vec<Vec<String>> {
+            let fields = |line: &&str| match escape {
+                Some("\\") => split(&line.replace("\\\"", "''"), &delimiter, quote),
+                _ => split(line, &delimiter, quote),
+            };
+            lines.iter().map(fields).collect()
+        };
+        let mut records = split_by(&quote, escape.as_deref());
+        if given("quote").or(given("escape")).is_none() && usual_width(&records) != records[0].len()
+        {
+            // Quotes of another kind, where they give all rows as many values as there are names.
+            let (single, escaped) = (split_by("'", None), split_by(&quote, Some("\\")));
+            let are_alike = |all: &[Vec<String>]| {
+                all[0].len() > 1 && all.iter().all(|row| row.len() == all[0].len())
+            };
+            if are_alike(&single) {
+                (quote, records) = ("'".to_owned(), single);
+            } else if are_alike(&escaped) {
+                (escape, records) = (Some("\\".to_owned()), escaped);
+            }
+        }
+        let escape = escape.unwrap_or_else(|| quote.clone());
         let width = usual_width(&records);
         // What stands before the rows: blank lines, comments, lines of another number of fields.
         let names = match given("names") {
@@ -112,7 +137,7 @@ impl Dialect {
         let is_plain = header && skip == 0 && first == 0 && rows_at == 1;
         let names = match names {
             Some(names) => names,
-            None if header => named(&records[first], width),
+            None if header => named(&records[first], &records[rows_at..], width),
             None => (0..width).map(|place| format!("column{place}")).collect(),
         };
         let rows_at = rows_at.min(lines.len());
@@ -159,7 +184,7 @@ impl Dialect {
 
 /// The encoding of a text that is not UTF-8.
 fn encoding(head: &[u8], guesses: bool) -> Option<&'static str> {
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+    if head.starts_with(b"\xff\xfe") || zeros(head) == Some(1) {
         return Some("utf-16");
     }
     // With a character of UTF-8 beside them they are damage.
@@ -173,15 +198,22 @@ fn encoding(head: &[u8], guesses: bool) -> Option<&'static str> {
     (guesses && invalid && !valid).then_some("latin-1")
 }
 
-fn decoded(head: &[u8], encoding: Option<&str>) -> String {
-    let units = |to: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> =
-            head[2..].chunks_exact(2).map(|pair| to([pair[0], pair[1]])).collect();
-        String::from_utf16_lossy(&units)
+/// Which byte of each of the first pairs is zero, and no other, as in UTF-16.
+fn zeros(head: &[u8]) -> Option<usize> {
+    let pairs = &head[..head.len().min(64) / 2 * 2];
+    let is_zero = |place: usize| {
+        pairs.len() > 8 && pairs.chunks(2).all(|pair| pair[place] == 0 && pair[1 - place] != 0)
     };
+    [0, 1].into_iter().find(|place| is_zero(*place))
+}
+
+fn decoded(head: &[u8], encoding: Option<&str>) -> String {
     match encoding {
-        Some("utf-16") if head.starts_with(b"\xfe\xff") => units(u16::from_be_bytes),
-        Some("utf-16") if head.len() > 2 => units(u16::from_le_bytes),
+        Some("utf-16") => {
+            let text = head.strip_prefix(b"\xff\xfe").unwrap_or(head);
+            let units = text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            String::from_utf16_lossy(&units.collect::<Vec<_>>())
+        }
         Some("latin-1") => head.iter().map(|byte| char::from(*byte)).collect(),
         _ => {
             let text = String::from_utf8_lossy(head);
@@ -278,12 +310,15 @@ fn delimiter_of(lines: &[&str], quote: &str) -> String {
         let width = usual_width(&records);
         if width < 2 { 0 } else { records.iter().filter(|record| record.len() == width).count() }
     };
-    // Of equal ones the first; a blank only where there is nothing else.
+    let names = lines.iter().find(|line| !line.starts_with('#'));
+    let is_whole =
+        |delimiter: &str| names.is_some_and(|names| split(names, delimiter, quote).len() > 1);
+    // Of equal ones the first; a blank only where there is nothing else, and the first line has it.
     let scores = DELIMITERS.map(|delimiter| score(&delimiter));
     let best = scores[..4].iter().max().copied().unwrap_or(0);
     match scores.iter().position(|score| *score == best) {
         Some(place) if best > 0 => DELIMITERS[place].to_string(),
-        _ if scores[4] * 10 > lines.len() * 9 => " ".to_owned(),
+        _ if scores[4] * 10 > lines.len() * 9 && is_whole(" ") => " ".to_owned(),
         _ => ",".to_owned(),
     }
 }
@@ -331,10 +366,14 @@ fn units(records: &[Vec<String>], width: usize) -> usize {
     records.iter().take(4).take_while(is_units).count()
 }
 
-/// Names of columns, each another: those of a record, and for what has none its place.
-fn named(record: &[String], width: usize) -> Vec<String> {
-    let missing = width.saturating_sub(record.len());
+/// Names of columns, each another: those of a record, and for what has none its place. Where they lack one,
+/// it is that of the number of the row, or of nothing where the rows end with a delimiter.
+fn named(record: &[String], rows: &[Vec<String>], width: usize) -> Vec<String> {
+    let ends_empty = |row: &Vec<String>| row.last().is_some_and(|last| last.trim().is_empty());
+    let is_at_end = rows.iter().filter(|row| row.len() == width).all(ends_empty);
+    let missing = if is_at_end { 0 } else { width.saturating_sub(record.len()) };
     let all = (0..missing).map(|_| "row_name").chain(record.iter().map(String::as_str));
+    let all = all.chain((missing + record.len()..width).map(|_| ""));
     let mut names: Vec<String> = Vec::with_capacity(width);
     for (place, name) in all.take(width).enumerate() {
         let name = name.trim().trim_start_matches(if place == 0 { "#" } else { "" }).trim();

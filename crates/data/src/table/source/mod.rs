@@ -136,7 +136,11 @@ impl Source {
             within.map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
-            _ => Reader::DuckDb(database::open(&paths, folders, scratch)?),
+            Some(Kind::Csv) => {
+                let memory = database::memory(&files::head(&paths[0])?);
+                Reader::DuckDb(database::open(&paths, folders, scratch, memory)?)
+            }
+            _ => Reader::DuckDb(database::open(&paths, folders, scratch, database::MEMORY)?),
         };
         let name = paths.first().cloned().unwrap_or_else(|| "its query".into());
         let mut source = Self {
@@ -461,6 +465,16 @@ impl Source {
     }
 
     fn failed(&self, cause: embermark_libraries::Error) -> DataError {
+        if cause.to_string().contains("not latin-1 encoded") {
+            return self.not_tabular(
+                "it is neither UTF-8 nor Latin-1: convert it, as with `iconv -f WINDOWS-1252 -t UTF-8`",
+            );
+        }
+        if cause.to_string().contains("Out of Memory") {
+            return self.not_tabular(
+                "reading it takes more memory than there is for it: give a query of fewer columns or rows",
+            );
+        }
         DataError::Unread { path: self.name.clone(), cause }
     }
 
