@@ -1,14 +1,13 @@
 /** Sliders and must-haves, and the short list that they give. */
 
 import { advise, differing, type MustHaves, place } from "./advice";
-import type { Advisable, AdviceTable, LicenceClass, Page, Tier } from "./data";
+import type { Advisable, AdviceTable, LicenceClass, Page, Preset, Tier } from "./data";
 import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
-import { type Preset, PRESETS } from "./presets";
 import { BROKEN } from "./status";
 
 const MOST = 10;
-const NOTHING: Preset = { id: "nothing", name: "nothing", tier: null, weights: {} };
+const NOTHING: Preset = { id: "nothing", name: "nothing", weights: [] };
 const TIERS: Record<Tier, string> = {
   none: "nothing: it may be lost with the process",
   process: "the process being killed",
@@ -23,11 +22,11 @@ const LICENCES: Record<LicenceClass, string> = {
 };
 
 /** Fills the section: of all results together, or of one at a time where they cannot be pooled. */
-export function choose(body: HTMLElement, advice: Page["advice"]): void {
+export function choose(body: HTMLElement, { advice, presets }: Page): void {
   const chosen = h("div");
   const draw = (place: number) => {
     const one = advice[place];
-    if (one) chooseFrom(chosen, one);
+    if (one) chooseFrom(chosen, one, presets);
   };
   draw(0);
   const which = h("label", {}, "of the result ", h("select", { name: "advice-of", change: (event) => {
@@ -37,7 +36,7 @@ export function choose(body: HTMLElement, advice: Page["advice"]): void {
 }
 
 /** Every slider begins at nothing, so that nothing is ranked unasked. */
-function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
+function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Preset[]): void {
   const engines = tables.flatMap((table) => table.engines);
   const tiers = (["none", "process", "power"] as const).filter((tier) => engines.some((engine) => engine.tier === tier));
   const scale: Scale = { at: null };
@@ -69,7 +68,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   // In a tier that was not measured the list says how to measure it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
   const measured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
-  const beginnings = [...PRESETS.slice(1), NOTHING].map(({ name, tier, weights: of, rate }) => h("button", { type: "button", class: "small", click: () => {
+  const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second: rate }) => h("button", { type: "button", class: "small", click: () => {
     must.rate = rate ?? null;
     if (tier) {
       must.tier = tier;
@@ -77,7 +76,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
       if (select) select.value = tier;
     }
     // What nobody was measured for would leave everybody out.
-    for (const [id, move] of moved) move(measured(id) ? of[id] ?? 0 : 0);
+    for (const [id, move] of moved) move(measured(id) ? of.find(([other]) => other === id)?.[1] ?? 0 : 0);
     update();
   } }, name));
   body.replaceChildren(

@@ -30,6 +30,8 @@ export interface Page {
   flash?: Table[];
   answer: Table[];
   costs: Table[];
+  /** Situations to begin with; the first is all work alike. */
+  presets: Preset[];
   advice: Advisable[];
   /** What was tried of durability; absent where no tier of what is shown promises anything. */
   durability?: Durability;
@@ -425,6 +427,18 @@ export interface Text {
   second?: string;
   ratio?: number;
   best?: string;
+}
+
+/** A situation: `crates/report/src/advise/presets.rs`. */
+export interface Preset {
+  id: string;
+  name: string;
+  /** Absent: the tier in which all work was measured. */
+  tier?: Tier;
+  weights: [string, number][];
+  /** Rows per second that must be committed one by one. */
+  rows_per_second?: number;
+  memory_bytes?: number;
 }
 
 /** What the advice on one result, or on all of them, is drawn from. */

@@ -6,14 +6,12 @@
 import { type Advice, advise } from "./advice";
 import { choice, keep } from "./address";
 import { colourOf } from "./chart";
-import type { AdviceEngine, AdviceTable, Page, Table, Text, Tier } from "./data";
+import type { AdviceEngine, AdviceTable, Page, Preset, Table, Text, Tier } from "./data";
 import { h, list as notes, unique } from "./dom";
-import { NOT_MEASURED, significant } from "./format";
-import { type Preset, PRESETS } from "./presets";
+import { bytes, NOT_MEASURED, significant } from "./format";
 
 /** The column of the order itself. */
 const ORDER = "order";
-const TIERS: Tier[] = ["power", "process", "none"];
 
 /** Fills the section: a list for each result. */
 export function lists(body: HTMLElement, page: Page): void {
@@ -25,7 +23,7 @@ export function lists(body: HTMLElement, page: Page): void {
 function list(page: Page, answer: Table, draw: () => void): HTMLElement | null {
   const table = tableOf(page, answer);
   if (!table) return null;
-  const preset = PRESETS.find(({ id }) => id === choice("for")) ?? (PRESETS[0] as Preset);
+  const preset = page.presets.find(({ id }) => id === choice("for")) ?? (page.presets[0] as Preset);
   const { advice, tier, lacking } = ranking(table, answer, preset);
   const told = page.results.length > 1 ? h("h3", {}, page.results[answer.result]?.label ?? "") : null;
   const take = answer.notes.filter((note) => note.about !== "");
@@ -33,7 +31,7 @@ function list(page: Page, answer: Table, draw: () => void): HTMLElement | null {
   return h("section", { class: "answer-of" },
     told,
     h("div", { class: "take" }, notes(take.map(({ about, says }) => [about, says]))),
-    h("div", { class: "presets", role: "group", "aria-label": "Best for" }, h("span", {}, "Best for "), ...PRESETS.map((one) =>
+    h("div", { class: "presets", role: "group", "aria-label": "Best for" }, h("span", {}, "Best for "), ...page.presets.map((one) =>
       h("button", { type: "button", class: "small", "aria-pressed": String(one === preset), click: () => {
         keep("for", one.id === "all" ? null : one.id);
         keep("sort", null);
@@ -59,29 +57,36 @@ interface Ranking {
   lacking: string[];
 }
 
+/** The tier in which all work but commits was measured: the weakest that promises something of those with a column. */
+const mainTier = (answer: Table): Tier =>
+  (["process", "power", "none"] as const).find((tier) => answer.header.includes(tier)) ?? "process";
+
 /** The order of a preset: in its tier, or where nothing was measured in that the next one that was. */
 function ranking(table: AdviceTable, answer: Table, preset: Preset): Ranking {
-  const measured = TIERS.filter((tier) => table.engines.some((engine) => engine.tier === tier));
-  // All other work was measured in the weakest tier that the list has a column of.
-  const main = [...TIERS].reverse().find((tier) => answer.header.includes(tier)) ?? "process";
-  const tier = preset.tier && measured.includes(preset.tier) ? preset.tier : main;
-  const has = (id: string) => table.engines.some((engine) => engine.tier === tier && engine.ratios[id] !== undefined);
-  const weights = Object.fromEntries(Object.entries(preset.weights).filter(([id]) => has(id)));
+  const main = mainTier(answer);
+  const measuredIn = (tier: Tier, id: string) => table.engines.filter((engine) => engine.tier === tier && engine.ratios[id] !== undefined).length > 1;
+  const tier = preset.tier && measuredIn(preset.tier, preset.weights[0]?.[0] ?? "") ? preset.tier : main;
+  const has = (id: string) => measuredIn(tier, id);
+  const weights = Object.fromEntries(preset.weights.filter(([id]) => has(id)));
   const label = (id: string) => table.criteria.find((criterion) => criterion.id === id)?.label ?? id;
-  const lacking = Object.keys(preset.weights).filter((id) => !has(id)).map(label);
-  const must = { tier, sql: false, embedded: false, memory: null, licence: "other" as const, rate: preset.rate ?? null };
+  const lacking = preset.weights.map(([id]) => id).filter((id) => !has(id)).map(label);
+  const must = { tier, sql: false, embedded: false, memory: preset.memory_bytes ?? null, licence: "other" as const, rate: preset.rows_per_second ?? null };
   return { advice: advise(table, must, weights), tier, lacking };
 }
 
 function says(preset: Preset, tier: Tier, lacking: string[]): string {
-  const of = Object.entries(preset.weights).map(([id, weight]) => (preset.id === "all" ? id : `${id} ${weight}`));
-  const rate = preset.rate ? `, at least ${preset.rate} rows/s` : "";
-  const missing = lacking.length > 0 ? `; not measured here: ${lacking.join(", ")}` : "";
-  return `Order by ${of.join(", ")} at durability ${tier}${rate}${missing}. 1 is the best at all of it.`;
+  const of = preset.weights.map(([id, weight]) => (preset.id === "all" ? id : `${id} ${weight}`));
+  const rate = preset.rows_per_second ? `, at least ${preset.rows_per_second} rows/s` : "";
+  const memory = preset.memory_bytes ? `, at most ${bytes(preset.memory_bytes)} of memory` : "";
+  const other = preset.tier && preset.tier !== tier ? [`durability ${preset.tier}`] : [];
+  const without = [...other, ...lacking];
+  const missing = without.length > 0 ? `; not measured here: ${without.join(", ")}` : "";
+  return `Order by ${of.join(", ")} at durability ${tier}${rate}${memory}${missing}. 1 is the best at all of it.`;
 }
 
 /** A line of the list. */
 interface Line {
+  id: string;
   label: string;
   engine: AdviceEngine | undefined;
   score: number | null;
@@ -94,7 +99,7 @@ function ranks(page: Page, answer: Table, table: AdviceTable, advice: Advice, dr
   const lines: Line[] = answer.rows.map(([label, texts]) => {
     const id = /^[\w.:@/-]+/.exec(label)?.[0] ?? label;
     const ranked = advice.ranked.find(({ engine }) => engine.engine === id);
-    return { label, engine: table.engines.find((engine) => engine.engine === id), score: ranked?.score ?? null, texts };
+    return { id, label, engine: table.engines.find((engine) => engine.engine === id && engine.tier === mainTier(answer)), score: ranked?.score ?? null, texts };
   });
   const at = answer.header.indexOf(sort);
   const key = (line: Line) => (at < 0 ? line.score : line.texts[at]?.ratio) ?? Infinity;
@@ -115,7 +120,7 @@ function ranks(page: Page, answer: Table, table: AdviceTable, advice: Advice, dr
         heading(ORDER, "order", "sort by the order of what was chosen"),
         ...answer.header.map((name) => heading(name, headed(name), `sort by ${name}`)))),
       h("tbody", {}, ordered.map((line) => h("tr", {},
-        h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:${colourOf(page, line.engine?.engine ?? line.label)}` }), ` ${line.label}`),
+        h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:${colourOf(page, line.id)}` }), ` ${line.label}`),
         h("td", { class: "score" }, line.score === null ? NOT_MEASURED : significant(line.score),
           line.score !== null && h("span", { class: "bar", style: `--share:${((100 * best) / line.score).toFixed(1)}%` })),
         ...line.texts.map((text, place) => h("td", { class: text.marks?.includes("*") ? "best" : null },

@@ -35,7 +35,7 @@ function main(): void {
     alone("fleet", "embermark fleet", "To the devices");
     fleet(byId("fleet-body"), page.fleet);
     if (page.advice.length > 0) {
-      choose(byId("choose-body"), page.advice);
+      choose(byId("choose-body"), page);
       byId("choose").hidden = false;
       byId("choose").querySelector("h2")?.replaceChildren("Which one for all of them");
       byId("choose").querySelector("p")?.append(" Of many devices each figure is the worst of any of them.");
@@ -102,7 +102,7 @@ function measured(page: Page): void {
   drawMap();
   charts(state);
   if (page.advice.length > 0) {
-    choose(byId("choose-body"), page.advice);
+    choose(byId("choose-body"), page);
     show("choose");
   }
   if ((page.flash ?? []).length > 0) {

@@ -28,7 +28,8 @@ pub fn brief(
         Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
         None => nobody(table, advice),
     };
-    let secret = table.engines.iter().filter(|entry| !entry.facts.publishable);
+    let secret =
+        table.engines.iter().filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
     let title = format!("Advice · durability {}", needs.tier);
     let blocks = notes::face_of(&secret).map(Block::Head).into_iter();
@@ -78,13 +79,10 @@ fn lines(
     advice: &Advice,
     others: &[(String, String)],
 ) -> Vec<Note> {
-    let rate = advice.needs.rows_per_second;
-    let keeps_up = rate.and_then(|rate| keeps_up(table, advice, pick, rate));
     let work = pick::work_name(&advice.weights);
     let alike = if advice.weights.len() > 1 && alike(&advice.weights) { " alike" } else { "" };
     let take =
         format!("{}: best at {work}{alike}, {}", text::plain(&pick.engine), at(table, advice));
-    let take = [take].into_iter().chain(keeps_up);
     let mut margin =
         pick.next.as_ref().map_or_else(|| "nobody else is ranked".to_owned(), |next| next.says());
     if pick.is_open() {
@@ -95,33 +93,34 @@ fn lines(
     let elsewhere = elsewhere.map(|(at, engine)| format!("{at}: {}", text::plain(engine)));
     let turned = text::joined(turns.chain(elsewhere), "; ");
     let turned = if turned.is_empty() { "nothing that was measured".to_owned() } else { turned };
-    vec![note("take", text::joined(take, "; ")), note("margin", margin), note("turned by", turned)]
+    let keeps_up =
+        advice.needs.rows_per_second.and_then(|rate| keeps_up(table, advice, pick, rate));
+    let keeps_up = keeps_up.map(|says| note("keeps up", says));
+    let notes = [note("take", take), note("margin", margin), note("turned by", turned)];
+    notes.into_iter().chain(keeps_up).collect()
 }
 
 fn alike(weights: &[Weight]) -> bool {
     weights.windows(2).all(|pair| pair[0].weight.total_cmp(&pair[1].weight).is_eq())
 }
 
-/// `keeps up with 1,000 rows/s (it commits 8,300) on 4 % of one processor`.
+/// `1,000 rows/s take 4 % of one processor; it commits 8,300 at sensors 10k, one after the other; …`.
 fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Option<String> {
     let tier = advice.needs.tier;
     let mut entries = table.engines.iter();
     let entry = entries.find(|entry| entry.engine == pick.engine && entry.tier == tier)?;
     let pace = entry.pace.as_ref()?;
-    let (rows, most) = (count(rate), count(pace.rows_per_second));
-    let left = match pace.cpu_share(rate) {
-        Some(share) => format!("{} of one processor", format::percent(share)),
-        None => "its CPU time was not measured".to_owned(),
+    let rows = format::count(rate.round() as u64);
+    let share = match pace.cpu_share(rate) {
+        Some(share) => format!("{rows} rows/s take {} of one processor", format::percent(share)),
+        None => format!("{rows} rows/s take CPU time that was not measured"),
     };
+    let most = format::count(pace.rows_per_second.floor() as u64);
     Some(format!(
-        "keeps up with {rows} rows/s ({most} one after the other at {}): {left}; \
-         `embermark run machine --rate {rate:.0}` measures when they arrive by the clock",
+        "{share}; it commits {most} at {}, one after the other; by the clock: embermark run machine \
+         --rate {rate:.0}",
         pace.at
     ))
-}
-
-fn count(rate: f64) -> String {
-    format::count(rate.floor() as u64)
 }
 
 /// Why nobody is picked, and the command that would change that.

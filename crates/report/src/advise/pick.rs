@@ -185,7 +185,7 @@ impl Next {
             Order::Certain => format!("{ratio} ahead of {next}"),
             Order::Open => format!("not certainly ahead of {next} ({ratio})"),
             Order::NoInterval => {
-                format!("{ratio} ahead of {next}, by too few trials to be certain")
+                format!("{ratio} ahead of {next} (too few trials)")
             }
         }
     }

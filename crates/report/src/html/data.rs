@@ -11,7 +11,7 @@ use embermark_model::{Durability, Status};
 use serde::Serialize;
 
 use super::durability::DurabilityData;
-use crate::advise::AdviceTables;
+use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
@@ -67,6 +67,8 @@ pub struct Page<'a> {
     /// Many devices side by side; such a page has nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,
+    /// Situations to begin with.
+    pub presets: &'static [Preset],
     /// What advice is drawn from: one table for all results that were measured alike, else one each.
     pub advice: Vec<AdviceData>,
 }

@@ -38,6 +38,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         costs: Vec::new(),
         durability: None,
         fleet: None,
+        presets: &advise::presets::PRESETS,
         advice: advice(sources, &labels, options.durability),
     };
     for source in sources {

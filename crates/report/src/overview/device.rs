@@ -5,6 +5,7 @@
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
+use crate::advise::presets::PRESETS;
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Weight, pick};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
@@ -251,6 +252,21 @@ fn take(
         says.extend(
             turns.map(|turn| note(turn.by.as_str(), format!("{} of {first}", turn.leads()))),
         );
+    }
+    // Of each situation what to take, in a line.
+    for preset in &PRESETS[1..] {
+        let Some(answer) = preset.answer(table, main) else { continue };
+        let lacking = match answer.lacking.as_slice() {
+            [] => String::new(),
+            lacking => format!("; {} not measured", lacking.join(", ")),
+        };
+        says.push(note(
+            match answer.tier == main {
+                true => preset.name.to_owned(),
+                false => format!("{} ({})", preset.name, answer.tier),
+            },
+            format!("{}{lacking}", answer.pick.says()),
+        ));
     }
     if !open.is_empty() {
         let longer = match file.plan.lasts_ms {
