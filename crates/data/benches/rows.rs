@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_data::{dogs, events, export, lab, machine, synthetic};
+use embermark_data::{events, export, lab, machine, synthetic};
 use embermark_model::Reading;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -62,9 +62,6 @@ fn make(criterion: &mut Criterion) {
     });
     group.bench_function("events", |bencher| {
         bencher.iter(|| events::generate(black_box(ROWS), 42).len())
-    });
-    group.bench_function("dogs", |bencher| {
-        bencher.iter(|| dogs::generate(black_box(ROWS), 42).map(black_box).count())
     });
     group.bench_function("machine", |bencher| {
         let history = machine::History::new(42, 1_000, ROWS);

@@ -8,7 +8,6 @@
 //! [`table`] has the rows of any table, as workload files describe them; [`zipf`] draws by Zipf's
 //! law.
 
-pub mod dogs;
 pub mod draw;
 mod error;
 pub mod events;

@@ -20,9 +20,9 @@ pub struct Definition {
     pub tables: Vec<Table>,
     /// Its phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
-    /// Rows of the main table where no scale is asked for, of one that is made: `usual = { scale = "1k" }`.
-    /// `None`: all of them.
-    pub scale: Option<u64>,
+    /// Rows of the main table where no scale is asked for, of one that is made: `usual = { scale = "1k" }`, or
+    /// several in a list. None: all of them.
+    pub scales: Vec<u64>,
     /// Its variants in the order of the file; none: the file says nothing of any.
     pub variants: Vec<Variant>,
     /// The variants that run where none is asked for, by their places: `usual = { variants = […] }`; the
@@ -40,8 +40,20 @@ pub struct Variant {
     /// The phases that it does differently, by their places: of the first variant, which runs all, none has
     /// to be.
     pub changes: Vec<usize>,
+    /// Who does its work.
+    pub client: Client,
     /// The file as this variant has it, without variants.
     pub definition: Definition,
+}
+
+/// Who does the work of a variant, and takes the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Client {
+    /// This program.
+    #[default]
+    Own,
+    /// `client = "node"`: a Node.js program beside it.
+    Node,
 }
 
 /// A phase.

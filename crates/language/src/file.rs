@@ -44,8 +44,8 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     let definition = definition.filter(|_| log.is_empty())?;
     let body = |fields: &Fields<'_>| body(file, fields, engines, log);
     let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
-    let (scale, usual) = usual(&file_fields, &definition, &variants)?;
-    Some(Definition { scale, variants, usual, ..definition })
+    let (scales, usual) = usual(&file_fields, &definition, &variants)?;
+    Some(Definition { scales, variants, usual, ..definition })
 }
 
 /// What runs where nothing else is asked for.
@@ -53,12 +53,13 @@ fn usual(
     fields: &Fields<'_>,
     of: &Definition,
     variants: &[Variant],
-) -> Option<(Option<u64>, Vec<usize>)> {
+) -> Option<(Vec<u64>, Vec<usize>)> {
     let first = if variants.is_empty() { Vec::new() } else { vec![0] };
-    let Some(node) = fields.get("usual") else { return Some((None, first)) };
+    let Some(node) = fields.get("usual") else { return Some((Vec::new(), first)) };
     let fields = node.fields(&["scale", "variants"])?;
-    let scale = fields.maybe("scale", |node| match of.tables[0].rows {
-        RowsFrom::Made(_) => node.count(),
+    let scales = fields.or("scale", Vec::new(), |node| match of.tables[0].rows {
+        RowsFrom::Made(_) if node.value.as_array().is_some() => node.each(|item| item.count()),
+        RowsFrom::Made(_) => Some(vec![node.count()?]),
         RowsFrom::File(_) => {
             node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
         }
@@ -71,11 +72,11 @@ fn usual(
             place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names()))
         })
     });
-    let (scale, usual) = (scale?, usual?);
+    let (scales, usual) = (scales?, usual?);
     if !variants.is_empty() && usual.is_empty() {
         return node.mistake("no variant is usual", "", "name at least one");
     }
-    Some((scale, usual))
+    Some((scales, usual))
 }
 
 /// A file but for its variants.
@@ -99,8 +100,8 @@ fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Op
     let (tables, phases, name) = (tables?, phases?, name?);
     let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
     let phases = phases.into_iter().map(|phase| phase.told(&tables)).collect();
-    let (scale, variants, usual) = (None, Vec::new(), Vec::new());
-    Some(Definition { name, about, tables, phases, scale, variants, usual })
+    let (scales, variants, usual) = (Vec::new(), Vec::new(), Vec::new());
+    Some(Definition { name, about, tables, phases, scales, variants, usual })
 }
 
 /// Files of a run have the name in theirs, whose names have 255 bytes at most.

@@ -8,6 +8,7 @@ mod built_in;
 mod checks;
 mod column;
 mod constant;
+mod criterion;
 mod definition;
 mod file;
 mod group;
@@ -29,10 +30,11 @@ mod time;
 mod variant;
 
 pub use built_in::{BUILT_IN, PUBLISHED};
+pub use criterion::{Counted, counted};
 pub use definition::{
-    Aggregate, Bound, Change, Commit, Compute, Condition, Definition, Group, Grouped, Having, Keys,
-    KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence,
-    Set, Snapshot, Span, Sql, UNTIL_STEADY, Variant, Work,
+    Aggregate, Bound, Change, Client, Commit, Compute, Condition, Definition, Group, Grouped,
+    Having, Keys, KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed,
+    SKEW, Sequence, Set, Snapshot, Span, Sql, UNTIL_STEADY, Variant, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

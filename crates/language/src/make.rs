@@ -13,6 +13,7 @@ enum Maker {
     Random,
     Words,
     Hashed,
+    Uuid,
     Walk,
     Choice,
     Reference,
@@ -31,6 +32,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
             ("random", Maker::Random),
             ("words", Maker::Words),
             ("hashed", Maker::Hashed),
+            ("uuid", Maker::Uuid),
             ("walk", Maker::Walk),
             ("choice", Maker::Choice),
             ("reference", Maker::Reference),
@@ -77,6 +79,11 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
             kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
             let prefix = fields.or("prefix", "", |node| node.text())?.to_owned();
             Some(MakeKind::Hashed { prefix })
+        }
+        Maker::Uuid => {
+            only(&[]);
+            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            Some(MakeKind::Uuid)
         }
         Maker::Walk => {
             only(&["from", "step", "lowest", "highest"]);

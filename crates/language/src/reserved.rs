@@ -4,7 +4,8 @@
 /// in lower case and sorted. Each word of `pg_get_keywords()`, `duckdb_keywords()`, MariaDB's
 /// `information_schema.KEYWORDS`, `sqlite3_keyword_name` and the specification of InfluxQL was
 /// tried as a column and as a table in the statements that a workload needs: what is a keyword and
-/// yet refused nowhere (`time`, `date`, `year`, `type`, `text`, …) is free.
+/// yet refused nowhere (`time`, `date`, `year`, `type`, `text`, …) is free. So is `name`, which only InfluxQL
+/// refuses, where names stand in quotes.
 ///
 /// Words of HarperDB alone are free, too: `temp`, `value`, `count` and `total` are among them. Its
 /// dialect has names in backquotes.
@@ -26,7 +27,7 @@ const WORDS: &str = "\
     leading leave left like limit linear lines load localtime localtimestamp lock long \
     longblob longtext loop low_priority master_demote_to_replica master_demote_to_slave \
     master_ssl_verify_server_cert match maxvalue measurement measurements mediumblob mediumint \
-    mediumtext middleint minute_microsecond minute_second mod modifies name natural \
+    mediumtext middleint minute_microsecond minute_second mod modifies natural \
     no_write_to_binlog not nothing notnull null numeric offset on only optimize optionally or \
     order out outer outfile over overlaps page_checksum parse_vcol_expr partition password \
     pivot pivot_longer pivot_wider placing policies policy portion positional precision \
@@ -63,7 +64,9 @@ mod tests {
         assert!(words.is_sorted() && !words.contains(&""));
         assert!(is_reserved("Order", false) && is_reserved("zerofill", true));
         assert!(is_reserved("value", true) && !is_reserved("value", false));
-        for free in ["time", "timestamp", "date", "temp", "station", "status", "type", "text"] {
+        for free in
+            ["name", "time", "timestamp", "date", "temp", "station", "status", "type", "text"]
+        {
             assert!(!is_reserved(free, true), "{free}");
         }
     }

@@ -300,6 +300,8 @@ pub enum MakeKind {
         /// `user` in YCSB.
         prefix: String,
     },
+    /// `uuid`: random UUIDs (version 4, RFC 9562) in their usual 36 characters.
+    Uuid,
     /// `walk`: starts at `from` and goes by a normal step of that deviation each row.
     Walk {
         /// Where it starts.

@@ -19,23 +19,8 @@ impl<'a, T> RowSource<'a, T> {
         Self { rows, order, given: 0, meter }
     }
 
-    /// Feeds rows as they come, or, where an engine wishes it, by their keys: then they are sorted
-    /// here, inside the clock.
-    pub(crate) fn by_key<K: Ord>(
-        rows: &'a [T],
-        sorted: bool,
-        key: impl Fn(&'a T) -> K,
-        meter: &'a mut Meter,
-    ) -> Self {
-        let order = sorted.then(|| {
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            order.sort_unstable_by_key(|place| key(&rows[*place as usize]));
-            order
-        });
-        Self::new(rows, order, meter)
-    }
-
     /// Rows given so far.
+    #[cfg(test)]
     pub(crate) const fn given(&self) -> u64 {
         self.given as u64
     }

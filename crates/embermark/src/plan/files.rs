@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry;
-use embermark_language::{BUILT_IN, Commit, Definition, PUBLISHED, Sequence, Work, parse};
+use embermark_language::{BUILT_IN, Definition, PUBLISHED, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
 use embermark_workloads::defined::Defined;
@@ -67,31 +67,11 @@ fn one(
     };
     let definition = read_definition(name, &text)?;
     let criteria = definition.phases.iter();
-    let criteria = criteria.map(|phase| (phase.name.clone(), criterion(&phase.work).to_owned()));
+    let criteria =
+        criteria.map(|phase| (phase.name.clone(), definition.criterion(phase).to_owned()));
     let criteria = criteria.collect();
     let file = WorkloadFile { text, folder, misfits_per_million, criteria };
     Ok((defined(definition, &file), Some(file)))
-}
-
-/// The criterion of advice that a kind of work counts for.
-const fn criterion(work: &Work) -> &'static str {
-    match work {
-        Work::Insert { commit: Commit::Each, .. } => "ingest",
-        Work::Insert { .. } => "load",
-        Work::Open { .. } => "start",
-        Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
-        Work::Update { .. }
-        | Work::UpdateWhere { .. }
-        | Work::Upsert { .. }
-        | Work::ReadModifyWrite { .. }
-        | Work::Delete { .. } => "update",
-        Work::Find { .. }
-        | Work::Gaps { .. }
-        | Work::Group(_)
-        | Work::Sql(_)
-        | Work::Sequence(Sequence { insert: None, .. }) => "analytics",
-        Work::Mix(_) | Work::Sequence(_) => "mixed",
-    }
 }
 
 /// What a file says.

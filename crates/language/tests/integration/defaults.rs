@@ -119,6 +119,7 @@ fn made_columns() {
             MakeKind::Words { distinct: 9, skew: 0.0 },
         ),
         ("type = \"text\", make = \"hashed\"", MakeKind::Hashed { prefix: String::new() }),
+        ("type = \"text\", make = \"uuid\"", MakeKind::Uuid),
         (
             "type = \"f64\", make = \"walk\", lowest = -10, highest = 30",
             MakeKind::Walk { from: 10.0, step: 0.4, lowest: -10.0, highest: 30.0 },

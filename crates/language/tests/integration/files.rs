@@ -1,6 +1,6 @@
 //! The files that come with the program and those of its documentation are right.
 
-use embermark_language::{BUILT_IN, Definition, KeysOf, Pace, Set, Span, Work, parse};
+use embermark_language::{BUILT_IN, Definition, KeysOf, PUBLISHED, Pace, Set, Span, Work, parse};
 use embermark_model::table::{MakeKind, RowsFrom};
 
 const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
@@ -33,6 +33,10 @@ fn a_name_is_as_long_as_the_names_of_a_runs_files_allow() {
 fn every_built_in_file_is_right_and_has_its_own_name() {
     for (name, text) in BUILT_IN {
         assert_eq!(read("another.toml", text).name, *name);
+    }
+    // What is published is named by its file.
+    for (name, text) in PUBLISHED {
+        assert_eq!(read(name, text).name, *name);
     }
 }
 

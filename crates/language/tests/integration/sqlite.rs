@@ -59,7 +59,7 @@ fn tables_keys_indexes_and_statements_of_a_database_become_a_workload_file() {
         places.iter().map(|place| table(name).columns[*place].name.clone()).collect()
     };
     assert_eq!(columns("people", &table("people").key), ["id"]);
-    assert_eq!(columns("people", &table("people").indexes[0]), ["name_"]);
+    assert_eq!(columns("people", &table("people").indexes[0]), ["name"]);
     assert_eq!(columns("visits", &table("visits").key), ["person", "day"]);
     assert_eq!(columns("notes", &table("notes").key), ["rowid"]);
     let kinds: Vec<_> =
@@ -68,10 +68,10 @@ fn tables_keys_indexes_and_statements_of_a_database_become_a_workload_file() {
     let sql = file.phases.iter().filter(|phase| matches!(phase.work, Work::Sql(_)));
     assert_eq!(sql.count(), 4);
     assert!(text.contains("SELECT order_ FROM people ORDER BY id"), "{text}");
-    assert!(text.contains("SELECT name_, count(*) FROM people GROUP BY name_"), "{text}");
+    assert!(text.contains("SELECT name, count(*) FROM people GROUP BY name"), "{text}");
     assert!(text.contains("# In the log 2 times."), "{text}");
     for change in [
-        "do = \"update\"\ntable = \"people\"\nset = [\"name_\"]",
+        "do = \"update\"\ntable = \"people\"\nset = [\"name\"]",
         "do = \"delete\"\ntable = \"visits\"",
     ] {
         assert!(text.contains(change), "{change}: {text}");

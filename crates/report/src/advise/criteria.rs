@@ -1,5 +1,8 @@
 //! What the criteria are made of: the one place to change when a workload is added.
 
+use std::sync::LazyLock;
+
+use embermark_language::{Counted, counted};
 use embermark_model::result::ResultFile;
 
 use super::Criterion;
@@ -49,6 +52,18 @@ impl Phases {
     }
 }
 
+impl Source {
+    /// Whether it is named before what published files say: a resource, or the first workload.
+    fn is_first(&self) -> bool {
+        match self {
+            Self::Use(..) => true,
+            Self::Time(of) | Self::Tail(of) | Self::Steady(of) | Self::Common(of) => {
+                of.workload == "sensors"
+            }
+        }
+    }
+}
+
 impl Made {
     /// The phases whose time it is made of.
     pub fn times(&self) -> impl Iterator<Item = &Phases> {
@@ -62,7 +77,38 @@ impl Made {
 /// A criterion and its sources.
 pub(super) struct Made {
     pub criterion: Criterion,
-    pub of: &'static [Source],
+    pub of: Vec<Source>,
+}
+
+/// The same without those of published files.
+struct Own {
+    criterion: Criterion,
+    of: &'static [Source],
+}
+
+impl Own {
+    /// With the phases of published files that count for it.
+    fn with(&self, counted: &[Counted]) -> Made {
+        let id = self.criterion.id;
+        let counts = |of: &&Counted| of.criterion == id || (id == "tail" && of.of_rows);
+        let source = |of: &Counted| {
+            let name = |name: &str| -> &'static [&'static str] {
+                Vec::leak(vec![&*name.to_owned().leak()])
+            };
+            let phases = phases(of.workload, name(&of.variant), name(&of.phase));
+            match id {
+                "tail" => Source::Tail(phases),
+                "start" => Source::Common(phases),
+                _ => Source::Time(phases),
+            }
+        };
+        let (first, rest) = self.of.split_at(self.of.iter().take_while(|of| of.is_first()).count());
+        let files = counted.iter().filter(counts).map(source);
+        Made {
+            criterion: self.criterion,
+            of: first.iter().copied().chain(files).chain(rest.iter().copied()).collect(),
+        }
+    }
 }
 
 const fn phases(
@@ -78,22 +124,28 @@ const fn made(
     label: &'static str,
     about: &'static str,
     of: &'static [Source],
-) -> Made {
-    Made { criterion: Criterion { id, label, about }, of }
+) -> Own {
+    Own { criterion: Criterion { id, label, about }, of }
 }
 
 const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 18] = [
+/// The criteria, with the phases of the published files among their sources.
+pub(super) static CRITERIA: LazyLock<Vec<Made>> = LazyLock::new(|| {
+    let counted = counted();
+    OWN.iter().map(|own| own.with(&counted)).collect()
+});
+
+/// The criteria, of workloads that are not files.
+static OWN: [Own; 18] = [
     made(
         "ingest",
         "ingest",
         "rows put in one by one, one commit a row",
         &[
             Source::Time(phases("sensors", EACH, &["load"])),
-            Source::Time(phases("contacts", EACH, &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert"])),
             Source::Time(phases("machine", &["individual"], &["write"])),
         ],
@@ -104,7 +156,6 @@ pub(super) static CRITERIA: [Made; 18] = [
         "many rows in a commit, or by the fastest path",
         &[
             Source::Time(phases("sensors", &["single", "one-transaction", "bulk"], &["load"])),
-            Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
             Source::Time(phases("machine", &["bulk"], &["write"])),
         ],
@@ -113,19 +164,13 @@ pub(super) static CRITERIA: [Made; 18] = [
         "point",
         "point reads",
         "rows fetched by key or by an index",
-        &[
-            Source::Time(phases("sensors", &[], &["read", "last_readings"])),
-            Source::Time(phases("contacts", &[], &["select_indexed"])),
-        ],
+        &[Source::Time(phases("sensors", &[], &["read", "last_readings"]))],
     ),
     made(
         "update",
         "updates",
         "rows that are there changed or deleted",
-        &[
-            Source::Time(phases("sensors", &[], &["update", "delete"])),
-            Source::Time(phases("contacts", &[], CONTACT_CHANGES)),
-        ],
+        &[Source::Time(phases("sensors", &[], &["update", "delete"]))],
     ),
     made(
         "analytics",
@@ -133,7 +178,6 @@ pub(super) static CRITERIA: [Made; 18] = [
         "questions over many rows, and scans",
         &[
             Source::Time(phases("sensors", &[], QUESTIONS)),
-            Source::Time(phases("contacts", &[], &["select_scan"])),
             Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
             Source::Time(phases("machine", &[], CYCLES)),
         ],
@@ -142,10 +186,7 @@ pub(super) static CRITERIA: [Made; 18] = [
         "mixed",
         "mixed",
         "rows put in while they are read",
-        &[
-            Source::Time(phases("htap", &[], &["insert_count"])),
-            Source::Time(phases("machine", &[], &["live"])),
-        ],
+        &[Source::Time(phases("machine", &[], &["live"]))],
     ),
     made(
         "tail",
@@ -153,7 +194,6 @@ pub(super) static CRITERIA: [Made; 18] = [
         "99th percentile of single operations",
         &[
             Source::Tail(phases("sensors", &[], &["load", "read", "update", "delete"])),
-            Source::Tail(phases("contacts", &[], &["insert"])),
             Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"])),
         ],
     ),
@@ -223,7 +263,6 @@ pub(super) static CRITERIA: [Made; 18] = [
         "opening a database, or starting the server",
         &[
             Source::Use(Used::Resource(Resource::Opening), Work::Main),
-            Source::Common(phases("contacts", &[], &["open_close"])),
             Source::Common(phases("events", PLAIN, &["open_log", "open"])),
         ],
     ),
@@ -238,15 +277,12 @@ pub(super) fn is_ingest(workload: &str, variant: &str, phase: &str) -> bool {
 /// The workloads whose phases a criterion is made of; none of a resource, which every workload uses.
 pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     let own = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
-    let of = own.flat_map(|made| made.of).filter_map(|source| match source {
+    let of = own.flat_map(|made| &made.of).filter_map(|source| match source {
         Source::Time(of) | Source::Tail(of) | Source::Steady(of) | Source::Common(of) => Some(of),
         Source::Use(..) => None,
     });
     text::unique(of.map(|phases| phases.workload))
 }
-
-const CONTACT_CHANGES: &[&str] =
-    &["update_indexed", "update_scan", "delete_indexed", "delete_scan"];
 
 /// The questions of `sensors`.
 const QUESTIONS: &[&str] = &[

@@ -17,12 +17,13 @@ use super::arena::Arena;
 use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
 use super::crew::{Crew, Done, Duty};
 use super::mix;
+use super::node::Node;
 use super::oracle::Oracle;
 use super::port::{Database, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
-use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Repeat};
+use crate::{Bench, CheckError, MeasuredPart, NoopObserver, OpenedPhase, PhaseObserver, Repeat};
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +39,18 @@ enum Holds {
 /// A prepared cell on an open database.
 pub(super) struct FileBench {
     phases: Vec<OpenedPhase>,
-    prepared: PreparedCell,
+    pub(super) prepared: PreparedCell,
     oracle: Oracle,
-    database: Box<dyn Database>,
+    pub(super) database: Box<dyn Database>,
+    /// The program that does the work in place of this one, where one does.
+    pub(super) node: Option<Node>,
     /// By table.
     holds: Vec<Holds>,
     /// Whether maintenance was done since anything changed.
     maintained: bool,
-    found: Found,
-    /// What the steps of a sequence found.
-    by_step: Vec<Found>,
+    pub(super) found: Found,
+    /// What the questions of a sequence found.
+    pub(super) by_step: Vec<Found>,
     /// What is done in the phase that is ready, where it is a mix or several clients share it.
     duties: Vec<Duty>,
     /// Clients that wait for the phase that is ready, where it has several.
@@ -70,7 +73,11 @@ pub(super) struct FileBench {
 }
 
 impl FileBench {
-    pub(super) fn new(mut prepared: PreparedCell, database: Box<dyn Database>) -> Self {
+    pub(super) fn new(
+        mut prepared: PreparedCell,
+        database: Box<dyn Database>,
+        node: Option<Node>,
+    ) -> Self {
         let arena = std::mem::take(&mut prepared.arena);
         let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
@@ -86,6 +93,7 @@ impl FileBench {
             laid: None,
             prepared,
             database,
+            node,
             maintained: false,
             found: Found::default(),
             by_step: Vec::new(),
@@ -195,6 +203,15 @@ impl Bench for FileBench {
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+        self.observe(phase, meter, &mut NoopObserver)
+    }
+
+    fn observe(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Answer, EngineError> {
         if let Some(refused) = self.refused.take() {
             return Err(refused);
         }
@@ -202,6 +219,10 @@ impl Bench for FileBench {
         self.will_change(work);
         if matches!(work, Work::Mix(_)) || self.crew.is_some() {
             self.share(phase, meter)?;
+            return Ok(Answer::Count(meter.measured().ops));
+        }
+        if self.node.is_some() {
+            self.by_node(phase, meter, observer)?;
             return Ok(Answer::Count(meter.measured().ops));
         }
         let rate = self.prepared.target_rate.filter(|_| is_point(work));
@@ -235,6 +256,7 @@ impl Bench for FileBench {
 
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
+            _ if self.node.is_some() => Repeat::Never,
             Work::Mix(_) => Repeat::Never,
             work if is_question(work) && !self.cell().definition.phases[phase].per_row => {
                 Repeat::Never
@@ -289,6 +311,10 @@ impl Bench for FileBench {
         let too_long = || format!("unchecked: an answer of more than {MOST_KEPT} values");
         let unknown = *right == Right::Unknown && self.unchecked.is_none();
         right.by().or_else(|| unknown.then(too_long))
+    }
+
+    fn timed_by(&self, _: usize) -> Option<String> {
+        self.node.as_ref()?.timed_by.clone()
     }
 
     fn unchecked(&mut self, _: usize) -> Option<ResultSet> {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
 use embermark_language::{
-    Bound, Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot, Span,
-    Sql, Work,
+    Bound, Change, Client, Commit, Condition, Definition, Group, Range, Removed, Sequence,
+    Snapshot, Span, Sql, Work,
 };
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
@@ -36,6 +36,8 @@ pub(super) struct Cell {
     pub tables: Vec<Rows>,
     /// What is drawn for each phase, in its order.
     pub draws: Vec<Draws>,
+    /// Who does the work.
+    pub client: Client,
     /// What updates write.
     pub fresh: Fresh,
     /// By phase, of an update of rows that meet conditions: the columns that it sets.

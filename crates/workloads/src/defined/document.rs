@@ -12,8 +12,8 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value as Stored,
 };
-use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Range, Removed, Span, Work};
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_language::{Client, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Table, Value};
@@ -65,7 +65,7 @@ impl DocumentTables {
         let language = store.language();
         let refused = cell.tables.iter().map(|rows| refused(rows, language)).collect();
         let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
-        let defs = tables.iter().map(|table| definition(table, language)).collect();
+        let defs = tables.iter().map(|table| definition(table, language, cell.client)).collect();
         let names = tables.iter().map(|table| names(table)).collect();
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| question(&cell, phase, language)).collect();
@@ -115,13 +115,17 @@ fn refused(rows: &Rows, language: Language) -> Option<String> {
 }
 
 /// A collection lives as long as the process, which has one workload.
-fn definition(table: &'static Table, language: Language) -> &'static CollectionDef {
+fn definition(table: &'static Table, language: Language, client: Client) -> &'static CollectionDef {
     let names = |columns: &[usize]| -> &'static [&'static str] {
         let names = columns.iter().map(|column| &*table.columns[*column].name);
         Vec::leak(names.collect())
     };
     let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
     let mut indexes: Vec<&'static [&'static str]> = Vec::new();
+    if let (Language::Sql(_), Client::Node) = (language, client) {
+        // HarperDB indexes every attribute of a table of which nobody tells it what to index: as Node.js programs use it.
+        indexes.extend(beside.clone().map(|column| names(&[column])));
+    }
     for index in &table.indexes {
         // HarperDB has indexes of one field, and one of the key.
         let index = match language {
@@ -323,8 +327,21 @@ impl Database for DocumentTables {
         })
     }
 
-    fn reopen(&mut self) -> Result<()> {
-        self.store.reopen()?;
+    /// Of those of one field that is not of the key: others it does not tell.
+    fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
+        let def = self.defs[table];
+        let single = def.indexes.iter().filter(|index| index.len() == 1).map(|index| index[0]);
+        let mut single = single.filter(|field| !def.key.contains(field)).peekable();
+        if self.refused[table].is_some() || single.peek().is_none() {
+            return Ok(None);
+        }
+        let known = self.store.indexed_fields(self.collections[table])?;
+        let missing = single.find(|field| !known.iter().any(|known| known == field));
+        Ok(missing.map(str::to_owned))
+    }
+
+    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+        self.store.reopen_after(meanwhile)?;
         self.attach()
     }
 

@@ -7,9 +7,10 @@ use std::ops::{self, ControlFlow};
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Operations, Pairs, Table, TableDef};
-use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Group, Range, Removed, Span, Work};
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
 use embermark_meter::Meter;
+use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
@@ -39,6 +40,8 @@ pub(super) struct KvTables {
     tables: Vec<Table>,
     /// Whether the engine itself keeps indexes.
     keeps_indexes: bool,
+    /// Whether the store knows how many pairs a table has, so that there is nothing to look at.
+    knows_count: bool,
     /// Of a store that keeps the tables in columns, too.
     asks: Option<Asks>,
     /// What the phases that are ready need.
@@ -60,7 +63,7 @@ struct Buffers {
 
 impl KvTables {
     pub(super) fn new(
-        mut store: Reopenable<dyn KvStore>,
+        store: Reopenable<dyn KvStore>,
         cell: Arc<Cell>,
         keeps_indexes: bool,
     ) -> Result<Self> {
@@ -74,10 +77,19 @@ impl KvTables {
         }
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
-        let asks = store.mirror().is_some().then(|| Asks::new(&cell, &codecs));
         let (tables, arena, buffers) = (Vec::new(), Arc::default(), Buffers::default());
-        let mut new = Self { store, cell, codecs, tables, keeps_indexes, asks, arena, buffers };
-        new.attach()?;
+        let (knows_count, asks) = (false, None);
+        let mut new =
+            Self { store, cell, codecs, tables, keeps_indexes, knows_count, asks, arena, buffers };
+        new.open_tables()?;
+        if let Some(table) = new.tables.first().copied() {
+            let counted = new.store.within(Scope::Snapshot, |snapshot| snapshot.count(table))?;
+            new.knows_count = counted.is_some();
+        }
+        if new.store.mirror().is_some() {
+            new.asks = Some(Asks::new(&new.cell, &new.codecs, new.knows_count));
+        }
+        new.show()?;
         Ok(new)
     }
 
@@ -87,11 +99,41 @@ impl KvTables {
         self.asks.as_ref().is_some_and(|asks| !asks.by_pairs(phase))
     }
 
+    /// Opens the tables that the store has, or makes them.
+    fn open_tables(&mut self) -> Result<()> {
+        self.tables.clear();
+        for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
+            let numbers = 0..rows.table.indexes.len();
+            let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
+            // A store's names have letters and digits alone, so that the file's would not stay apart.
+            let name = format!("table{place}");
+            let indexes = codec.indexes(&names);
+            let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
+            self.tables.push(self.store.table(&def)?);
+        }
+        Ok(())
+    }
+
+    /// Has a store that keeps the tables in columns, too, show what these are.
+    fn show(&mut self) -> Result<()> {
+        self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
+    }
+
     /// How a phase that filters finds its rows.
     fn access(&self, phase: usize) -> Access {
         let rows = self.cell.rows_of(phase);
         Access::of(rows.table, &filters(&self.cell, phase, 0))
     }
+}
+
+/// Whether a question is how many rows a table has, and nothing else.
+pub(super) fn counts_rows(group: &Group, table: &embermark_model::table::Table) -> bool {
+    let is_of_rows = |compute: &Compute| {
+        let all_are_there = |column: usize| !table.columns[column].nullable;
+        compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)
+    };
+    let plain = group.conditions.is_empty() && group.by.is_empty() && group.having.is_empty();
+    plain && group.compute.iter().all(is_of_rows)
 }
 
 /// Whether the newest row of each value of a column lies at the end of its rows, in the order of keys.
@@ -128,6 +170,7 @@ impl Database for KvTables {
                 let access = self.access(phase);
                 access.exact && (access.by == By::Key || keeps)
             }
+            Work::Group(group) => self.knows_count && counts_rows(group, rows.table),
             _ => false,
         };
         Ok(if native { Execution::Native } else { Execution::ClientSide })
@@ -147,17 +190,8 @@ impl Database for KvTables {
     }
 
     fn attach(&mut self) -> Result<()> {
-        self.tables.clear();
-        for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
-            let numbers = 0..rows.table.indexes.len();
-            let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
-            // A store's names have letters and digits alone, so that the file's would not stay apart.
-            let name = format!("table{place}");
-            let indexes = codec.indexes(&names);
-            let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
-            self.tables.push(self.store.table(&def)?);
-        }
-        self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
+        self.open_tables()?;
+        self.show()
     }
 
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
@@ -249,8 +283,8 @@ impl Database for KvTables {
         broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a row", what)))
     }
 
-    fn reopen(&mut self) -> Result<()> {
-        self.store.reopen()?;
+    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+        self.store.reopen_after(meanwhile)?;
         if let Some(asks) = &mut self.asks {
             asks.reopened();
         }
@@ -547,6 +581,13 @@ impl<'a> KvSession<'a> {
 
     fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
         let (codec, table) = (&self.codecs[group.table], self.cell.tables[group.table].table);
+        if counts_rows(group, table) {
+            let rows = self.count(group.table)?;
+            found.result.clear();
+            let counts = group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed()));
+            found.result.extend(counts);
+            return Ok(());
+        }
         let filters = filters(self.cell, phase, 0);
         let by_key = !matches!(Access::of(table, &filters).by, By::Index(_));
         let in_order = by_key.then_some(&*table.key);
@@ -567,6 +608,19 @@ impl<'a> KvSession<'a> {
         found.result.clear();
         groups.result(&mut found.result);
         Ok(())
+    }
+
+    /// How many rows a table has, as the store knows it or a scan finds it.
+    fn count(&mut self, table: usize) -> Result<u64> {
+        if let Some(rows) = self.operations.count(self.tables[table])? {
+            return Ok(rows);
+        }
+        let mut rows = 0;
+        self.operations.scan(self.tables[table], kv::Range::default(), &mut |_, _| {
+            rows += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
     }
 
     /// Finds gaps in the times of each value of a column.

@@ -18,6 +18,7 @@ mod limits;
 mod mix;
 mod mixed;
 mod newest;
+mod node;
 mod oracle;
 mod port;
 mod prepared;
@@ -33,12 +34,17 @@ mod tables;
 mod until_steady;
 
 use std::collections::HashSet;
+use std::error::Error;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use embermark_contract::Store;
 use embermark_data::draw::Draw;
-use embermark_language::{Commit, Definition, Mix, Phase, Removed, Sequence, Variant, Work};
+use embermark_language::{
+    Client, Commit, Definition, Mix, Phase, Removed, Sequence, Variant, Work,
+};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, RowsFrom};
@@ -86,7 +92,8 @@ impl Defined {
             usual_ones => usual_ones.iter().map(usual).collect(),
         };
         let (rows, whole) = match definition.tables[0].rows {
-            RowsFrom::Made(rows) => (vec![definition.scale.unwrap_or(rows)], false),
+            RowsFrom::Made(rows) if definition.scales.is_empty() => (vec![rows], false),
+            RowsFrom::Made(_) => (definition.scales.clone(), false),
             RowsFrom::File(_) => (Vec::new(), true),
         };
         let protocol = Protocol::of(Vec::leak(rows), Vec::leak(usual));
@@ -109,7 +116,7 @@ impl Defined {
             whole,
             lasts: false,
             until_steady: false,
-            cold: true,
+            cold: reads(definition),
             searches: &[],
             apart: &[],
             timed: Vec::leak(timed.collect()),
@@ -121,16 +128,19 @@ impl Defined {
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
 
-    /// The file as a variant has it, and what the variant makes of all its commits.
-    fn variant(&self, name: &str) -> Result<(&'static Definition, Option<Commit>), WorkloadError> {
+    /// The file as a variant has it, who does it, and what the variant makes of all its commits.
+    fn variant(
+        &self,
+        name: &str,
+    ) -> Result<(&'static Definition, Client, Option<Commit>), WorkloadError> {
         let own = &self.definition.variants;
         if let Some(variant) = own.iter().find(|variant| variant.name == name) {
-            return Ok((&variant.definition, None));
+            return Ok((&variant.definition, variant.client, None));
         }
         let known = VARIANTS.iter().find(|(known, ..)| own.is_empty() && *known == name);
         let names = self.info.variants.iter().map(|variant| variant.name);
         let (.., commit) = known.ok_or_else(|| choice::unknown("variant", name, names))?;
-        Ok((self.definition, *commit))
+        Ok((self.definition, Client::Own, *commit))
     }
 }
 
@@ -153,14 +163,14 @@ impl Workload for Defined {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let (definition, commit) = self.variant(&spec.variant)?;
+        let (definition, client, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let engine = spec.engine.clone();
         let set_at_once = cell::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
-        let cell = Cell { definition, tables, draws, fresh, set_at_once, met, engine };
+        let cell = Cell { definition, tables, draws, fresh, set_at_once, met, engine, client };
         let right = referees::right(definition, &self.folder, spec)?;
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
@@ -174,10 +184,24 @@ impl Workload for Defined {
             right,
             keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
+            companions: spec.companions.clone(),
             arena: Arena::default(),
         };
         prepared.arena = Arena::with_room(prepared.room());
         Ok(Box::new(prepared))
+    }
+
+    fn companion(
+        &self,
+        role: &str,
+        task: &str,
+        store: Option<Store>,
+        out: File,
+    ) -> Result<(), Box<dyn Error>> {
+        match (role, store) {
+            (node::ROLE, None) => Err(node::become_program(task, out).into()),
+            _ => Err(format!("a workload file has no process in the role of '{role}'").into()),
+        }
     }
 }
 
@@ -210,7 +234,8 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
 /// The phases of each variant that clients can share: of single rows, each a commit.
 fn points(definition: &'static Definition) -> Vec<(&'static str, &'static [&'static str])> {
     let plain = definition.variants.is_empty();
-    let own = definition.variants.iter().map(|own| (own.name.as_str(), &own.definition));
+    let own = definition.variants.iter().filter(|own| own.client == Client::Own);
+    let own = own.map(|own| (own.name.as_str(), &own.definition));
     let all: Vec<_> = match plain {
         true => vec![(AS_WRITTEN, definition)],
         false => own.collect(),
@@ -278,6 +303,16 @@ impl Defined {
         });
         drawn.collect()
     }
+}
+
+/// Whether a phase reads what was there before it.
+fn reads(definition: &Definition) -> bool {
+    definition.phases.iter().filter(|phase| phase.alone).any(|phase| {
+        !matches!(
+            phase.work,
+            Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. })
+        )
+    })
 }
 
 /// By phase, of a mix: what its parts are called.

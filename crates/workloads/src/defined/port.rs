@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use embermark_contract::{Lifecycle, Result, Scope};
+use embermark_contract::{Lifecycle, Meanwhile, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -73,8 +73,19 @@ pub(super) trait Database {
     /// Visits every row of a table, in any order: its values in the order of the columns.
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()>;
 
+    /// The columns of an index of a table that the engine does not know of, by its own catalog; `None`: there is
+    /// none such, or nothing that tells.
+    fn lacks_index(&mut self, _table: usize) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Closes the database and opens it again; [`ready`](Self::ready) follows.
-    fn reopen(&mut self) -> Result<()>;
+    fn reopen(&mut self) -> Result<()> {
+        self.reopen_after(&mut || Ok(()))
+    }
+
+    /// The same, with something done in between, while another process may have the database alone.
+    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

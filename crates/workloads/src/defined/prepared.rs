@@ -2,18 +2,20 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
-use embermark_language::{Commit, Removed, Work};
+use embermark_language::{Client, Commit, Removed, Work};
 
 use super::arena::Arena;
 use super::bench::FileBench;
 use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
+use super::node::Node;
 use super::referees::Right;
 use super::{draws, family};
-use crate::{Bench, Prepared, Strategy};
+use crate::{Bench, Companions, Prepared, Strategy};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
@@ -35,6 +37,8 @@ pub(super) struct PreparedCell {
     pub right: Vec<Right>,
     /// Beside which rows the answers are kept that other engines are held to, of a referee.
     pub keeps: Option<PathBuf>,
+    /// Starts processes that take part, where somebody can.
+    pub companions: Option<Rc<dyn Companions>>,
     /// Whether reads are to be cold.
     pub cold: bool,
     /// Room for what operations need.
@@ -47,8 +51,16 @@ impl Prepared for PreparedCell {
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError> {
-        let database = family::open(store, reopener, Arc::clone(&self.cell))?;
-        Ok(Box::new(FileBench::new(*self, database)))
+        let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
+        let node = match self.cell.client {
+            Client::Own => None,
+            Client::Node => Some(Node {
+                client: database.lifecycle().node_client()?,
+                companions: self.companions.clone(),
+                timed_by: None,
+            }),
+        };
+        Ok(Box::new(FileBench::new(*self, database, node)))
     }
 }
 

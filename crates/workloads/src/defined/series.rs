@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use embermark_contract::row::ResultRow;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Keys, Removed, Span, Work};
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_language::{Keys, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
@@ -72,6 +72,20 @@ impl SeriesTables {
     }
 }
 
+/// Whether the operations of a phase concern rows by their keys.
+const fn by_key(work: &Work) -> bool {
+    !matches!(
+        work,
+        Work::Insert { .. }
+            | Work::Open { reads: false, .. }
+            | Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Group(_)
+            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. })
+    )
+}
+
 /// Whether no key that an operation draws is absent.
 fn all_are_there(keys: &Keys) -> bool {
     keys.absent == 0.0
@@ -94,6 +108,10 @@ impl Database for SeriesTables {
             Ok(measured) => measured,
             Err(why) => return unsupported(why),
         };
+        if measurement.time.is_none() && by_key(work) {
+            let what = "rows by a key without a time: points are found by theirs, and others by reading all";
+            return unsupported(what);
+        }
         let native = match work {
             Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } | Work::Open { .. } => {
                 true
@@ -104,7 +122,7 @@ impl Database for SeriesTables {
                 true
             }
             Work::Delete { removed: Removed::Older { time, .. }, .. } => {
-                if *time != measurement.time {
+                if Some(*time) != measurement.time {
                     return unsupported(
                         "to delete by a field: by tags and the time of points alone",
                     );
@@ -188,8 +206,25 @@ impl Database for SeriesTables {
         })
     }
 
-    fn reopen(&mut self) -> Result<()> {
-        self.store.reopen()
+    /// What it indexes are tags.
+    fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
+        let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
+        let (name, mut known) = (&measurement.table.name, Vec::new());
+        let tags = measurement.tags.iter().filter(|_| measurement.time.is_none());
+        let mut tags = tags.map(|tag| &measurement.table.columns[*tag].name).peekable();
+        if tags.peek().is_none() {
+            return Ok(None);
+        }
+        let keys = format!("SHOW TAG KEYS FROM \"{name}\"");
+        self.store.query(&keys, &["tagKey"], &mut |row| {
+            known.extend(row.text(0)?.map(str::to_owned));
+            Ok(())
+        })?;
+        Ok(tags.find(|tag| !known.contains(tag)).cloned())
+    }
+
+    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+        self.store.reopen_after(meanwhile)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -211,7 +246,7 @@ fn value<'a>(
     of: ColumnType,
     measurement: &Measurement,
 ) -> Result<Value<'a>> {
-    if column == measurement.time {
+    if Some(column) == measurement.time {
         let time = point.int(at)?.unwrap_or_default();
         return Ok(Value::Int(time.div_euclid(measurement.nanoseconds())));
     }
@@ -244,17 +279,25 @@ impl<'a> Row<'a> {
     fn of_key(measurement: &Measurement, key: impl IntoIterator<Item = Value<'a>>) -> Result<Self> {
         let mut row = Self { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
         for (column, value) in measurement.table.key.iter().zip(key) {
-            let name = &*measurement.table.columns[*column].name;
             match value {
-                Value::Int(time) if *column == measurement.time => {
+                Value::Int(time) if Some(*column) == measurement.time => {
                     row.time_ns = measurement.time_ns(time)?;
                 }
-                Value::Text(text) => row.tags.push((name, TagValue::Text(text))),
-                Value::Int(int) => row.tags.push((name, TagValue::Int(int))),
-                Value::Null | Value::Float(_) | Value::Bytes(_) => {}
+                value if measurement.time.is_some() => row.tag(measurement, *column, value),
+                _ => {}
             }
         }
         Ok(row)
+    }
+
+    /// Adds a tag.
+    fn tag(&mut self, measurement: &Measurement, column: usize, value: Value<'a>) {
+        let value = match value {
+            Value::Text(text) => TagValue::Text(text),
+            Value::Int(int) => TagValue::Int(int),
+            Value::Null | Value::Float(_) | Value::Bytes(_) => return,
+        };
+        self.tags.push((&measurement.table.columns[column].name, value));
     }
 
     /// Adds a field, if there is a value.
@@ -271,7 +314,12 @@ impl<'a> Row<'a> {
     /// The point of a row of a table.
     fn whole(measurement: &Measurement, rows: &'a super::cell::Rows, place: usize) -> Result<Self> {
         let values: Values<'a> = rows.row(place).collect();
-        Self::of_values(measurement, &values)
+        let mut row = Self::of_values(measurement, &values)?;
+        if measurement.time.is_none() {
+            row.time_ns = place as i64;
+            measurement.tags.iter().for_each(|tag| row.tag(measurement, *tag, values[*tag]));
+        }
+        Ok(row)
     }
 
     /// The point of a row's values.

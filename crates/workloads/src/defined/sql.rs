@@ -7,7 +7,7 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef};
-use embermark_contract::{EngineError, Lifecycle, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Condition, Group, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -52,6 +52,11 @@ impl SqlTables {
         let defs = cell.tables.iter().map(in_order).collect();
         let statements = Statements::new(&cell);
         Self { store, cell, defs, statements, arena: Arc::default(), looked: Vec::new() }
+    }
+
+    /// The name of an index: not that of a table, nor of another index.
+    fn index_name(&self, table: usize, number: usize) -> String {
+        self.cell.free_name(&format!("index_{table}_{number}"))
     }
 }
 
@@ -114,8 +119,7 @@ impl Database for SqlTables {
         for (number, index) in indexes.iter().enumerate() {
             let of = index.iter().map(|column| dialect.column(&columns[*column].name));
             let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
-            // An index may not have the name of a table, nor two indexes the same.
-            let called = self.cell.free_name(&format!("index_{table}_{number}"));
+            let called = self.index_name(table, number);
             self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
         }
         Ok(())
@@ -167,9 +171,27 @@ impl Database for SqlTables {
         })
     }
 
-    fn reopen(&mut self) -> Result<()> {
+    fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
+        let names = self.store.dialect().index_names(self.defs[table].name);
+        let Table { columns, indexes, .. } = self.cell.tables[table].table;
+        let Some(names) = names.filter(|_| !indexes.is_empty()) else { return Ok(None) };
+        let (names, mut known) = (self.store.prepare(&names)?, Vec::new());
+        self.store.query(names, &[], &mut |row| {
+            known.extend(row.text(0)?.map(str::to_lowercase));
+            Ok(())
+        })?;
+        let is_there = |number| known.contains(&self.index_name(table, number).to_lowercase());
+        let missing = (0..indexes.len()).find(|number| !is_there(*number));
+        let names = |index: &Vec<usize>| {
+            let names: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
+            names.join(", ")
+        };
+        Ok(missing.map(|number| names(&indexes[number])))
+    }
+
+    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         self.statements.forget();
-        self.store.reopen()
+        self.store.reopen_after(meanwhile)
     }
 
     fn close(self: Box<Self>) -> Result<()> {

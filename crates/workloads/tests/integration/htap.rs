@@ -1,33 +1,84 @@
-//! The workload `htap` where every attribute is indexed: on every engine of this build.
+//! The workload `htap`: written and counted at once in every variant, on every engine of this build.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::common::{drive, options, some_candidates, store};
+use crate::common::{connecting, drive_phases, options, some_candidates, store};
 use embermark_engines::Reopener;
+use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
-use embermark_workloads::{Spec, find};
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Spec, Workload, find};
 
 /// Most that a run takes.
 const CAP: Duration = Duration::from_millis(200);
 
-#[test]
-fn every_attribute_has_an_index_that_finds_its_rows() {
-    let workload = find("htap").unwrap();
+/// Runs the phases that are wanted on some engines.
+fn runs(workload: &dyn Workload, variant: &str, rows: u64, wanted: impl Fn(&str) -> bool) {
+    let staged = tempfile::tempdir().unwrap();
+    let file = staged.path().join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(Scale::Rows(rows), &file).unwrap();
     for engine in some_candidates() {
-        for rows in [1, 300] {
-            let (_dir, mut options) = options();
-            let Some(store) = store(engine, &mut options) else { continue };
-            let staged = tempfile::tempdir().unwrap();
-            let file = staged.path().join("rows");
-            let source = workload.source(&DataSource::Synthetic, 42).unwrap();
-            source.stage(Scale::Rows(rows), &file).unwrap();
-            let cell = workload.prepare(&Spec::of(file, "indexed", 7)).unwrap();
-            let bench = cell.open(store, Reopener::of(engine, options)).unwrap();
-            for outcome in drive(bench, 2, Some(CAP)) {
-                assert_eq!(outcome.wrong, None, "{}, {rows} rows", engine.info().id);
-                assert!(outcome.measured.iter().all(|measured| measured.ops > 0));
-            }
+        let (_dir, mut options) = options();
+        let Some(store) = store(engine, &mut options) else { continue };
+        let cell = workload.prepare(&Spec::of(file.clone(), variant, 7)).unwrap();
+        let bench = cell.open(store, Reopener::of(engine, options)).unwrap();
+        for outcome in drive_phases(bench, 2, Some(CAP), &wanted) {
+            let what = format!("{} {variant} {}, {rows} rows", engine.info().id, outcome.name);
+            assert_eq!(outcome.wrong, None, "{what}");
+            assert!(outcome.measured.iter().all(|measured| measured.ops > 0), "{what}");
         }
     }
+}
+
+#[test]
+fn every_variant_counts_what_it_has_put_in() {
+    for variant in ["commit-each", "single", "bulk"] {
+        for rows in [1, 300] {
+            runs(find("htap").unwrap(), variant, rows, |name| name == "insert_count");
+        }
+    }
+}
+
+/// After each run the engine is asked for its indexes.
+#[test]
+fn every_attribute_has_an_index() {
+    for rows in [1, 300] {
+        runs(find("htap").unwrap(), "indexed", rows, |name| name == "insert_count");
+    }
+}
+
+#[test]
+fn every_index_finds_its_rows() {
+    let (_, text) = PUBLISHED.iter().find(|(name, _)| *name == "htap").unwrap();
+    let by = |attribute: &str, value: &str| {
+        format!(
+            "[phase.by_{attribute}]\ndo = \"find\"\nwhere = [[\"{attribute}\", \"=\", {value}]]\n"
+        )
+    };
+    // Of so few names each has rows.
+    let text = text.replace("distinct = 3_000", "distinct = 20");
+    let questions = by("name", "\"babe\"") + &by("age", "7") + &by("breed", "\"Golden Retriever\"");
+    let definition = parse("htap", &format!("{text}\n{questions}"), &[]).unwrap();
+    let workload = Defined::leak(definition, PathBuf::new(), 0.0);
+    runs(workload, "indexed", 300, |name| name.starts_with("by_"));
+}
+
+#[test]
+fn a_store_that_only_connects_again_takes_the_rows_of_a_program_of_its_own() {
+    // Engines without a client for Node.js say so when the cell is opened.
+    let workload = find("htap").unwrap();
+    let staged = tempfile::tempdir().unwrap();
+    let file = staged.path().join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(Scale::Rows(3), &file).unwrap();
+    let (_dir, mut options) = options();
+    let engine = embermark_engines::registry::find("memory").unwrap();
+    let store = store(engine, &mut options).unwrap();
+    let cell = workload.prepare(&Spec::of(file, "node", 7)).unwrap();
+    let refused = cell.open(store, connecting()).err().unwrap();
+    assert!(refused.is_unsupported(), "{refused}");
+    assert!(refused.to_string().contains("embermark has no Node.js client for it"), "{refused}");
 }

@@ -240,5 +240,5 @@ fn selections_of_contacts() {
 
 #[test]
 fn the_count_of_dogs() {
-    either_copy_answers("htap", "bulk", &["insert_count"]);
+    either_copy_answers("htap", "bulk", &["count", "insert_count"]);
 }

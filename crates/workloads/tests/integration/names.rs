@@ -13,6 +13,13 @@ fn workloads_are_found_by_name_and_a_misspelt_one_is_answered_with_the_nearest()
 }
 
 #[test]
+fn every_published_file_is_a_workload() {
+    for (name, _) in embermark_language::PUBLISHED {
+        assert_eq!(find(name).unwrap().info().id, *name);
+    }
+}
+
+#[test]
 fn variants_change_phases_that_there_are() {
     for workload in &*WORKLOADS {
         let info = workload.info();

@@ -61,6 +61,7 @@ enum Source<'a> {
     Hashed {
         prefix: &'a str,
     },
+    Uuid,
     Walk {
         walk: Walk,
         whole: bool,
@@ -170,6 +171,10 @@ impl<'a> ColumnMaker<'a> {
                 text::hashed(prefix, row, &mut self.text);
                 return made_text(&self.text, self.bytes, absent);
             }
+            Source::Uuid => {
+                text::uuid(&mut draw(), &mut self.text);
+                return made_text(&self.text, self.bytes, absent);
+            }
             Source::Walk { ref mut walk, whole } => match (walk.next(&mut draw()), whole) {
                 (at, true) => Value::Int(at.round() as i64),
                 (at, false) => Value::Float(at),
@@ -212,7 +217,12 @@ fn source<'a>(
         MakeKind::RandomFloat { .. } if of != ColumnType::Float => {
             return Err("numbers with a fraction are made for it, which its type is not");
         }
-        MakeKind::Random { .. } | MakeKind::Words { .. } | MakeKind::Hashed { .. } if !text => {
+        MakeKind::Random { .. }
+        | MakeKind::Words { .. }
+        | MakeKind::Hashed { .. }
+        | MakeKind::Uuid
+            if !text =>
+        {
             return Err("texts are made for it, which its type is not");
         }
         MakeKind::Walk { .. } if text => {
@@ -229,6 +239,7 @@ fn source<'a>(
         &MakeKind::Random { from, to } => Source::Random { from, to: to.max(from) },
         &MakeKind::Words { distinct, skew } => Source::Words(Zipf::new(distinct, skew)),
         MakeKind::Hashed { prefix } => Source::Hashed { prefix },
+        MakeKind::Uuid => Source::Uuid,
         &MakeKind::Walk { from, step, lowest, highest } => {
             Source::Walk { walk: Walk::new(from, step, lowest, highest), whole: integer }
         }

@@ -38,6 +38,23 @@ pub(super) fn word(k: u64, to: &mut Vec<u8>) {
     }
 }
 
+/// A random UUID of version 4 (RFC 9562), in its usual 36 characters.
+pub(super) fn uuid(draw: &mut Draw, to: &mut Vec<u8>) {
+    const VERSION_4: u128 = 0x4 << 76;
+    const VARIANT: u128 = 0b10 << 62;
+    const FIXED: u128 = (0xf << 76) | (0b11 << 62);
+    let random = (u128::from(draw.bits()) << 64) | u128::from(draw.bits());
+    let bits = (random & !FIXED) | VERSION_4 | VARIANT;
+    to.clear();
+    for digit in 0..32 {
+        if matches!(digit, 8 | 12 | 16 | 20) {
+            to.push(b'-');
+        }
+        let nibble = (bits >> (124 - 4 * digit)) as usize & 0xf;
+        to.push(b"0123456789abcdef"[nibble]);
+    }
+}
+
 /// The prefix and a row's number scrambled, in decimal digits.
 pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
     to.clear();
@@ -61,4 +78,26 @@ const fn scrambled(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn uuids_are_distinct_and_of_version_4() {
+        let (mut ids, mut id) = (BTreeSet::new(), Vec::new());
+        for row in 0..5_000 {
+            uuid(&mut Draw::new(42, row), &mut id);
+            let text = String::from_utf8(id.clone()).unwrap();
+            let parts: Vec<usize> = text.split('-').map(str::len).collect();
+            assert_eq!(parts, [8, 4, 4, 4, 12], "{text}");
+            assert_eq!(&text[14..15], "4", "{text}");
+            assert!("89ab".contains(&text[19..20]), "{text}");
+            ids.insert(text);
+        }
+        assert_eq!(ids.len(), 5_000);
+    }
 }

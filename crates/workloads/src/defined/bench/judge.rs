@@ -72,7 +72,13 @@ impl FileBench {
         if same.is_err() {
             self.holds[table] = Holds::Else;
         }
-        same
+        same?;
+        let lacks =
+            if let Work::Insert { .. } = work { self.database.lacks_index(table)? } else { None };
+        match lacks {
+            Some(of) => Err(Difference(format!("the engine has no index of {of}")).into()),
+            None => Ok(()),
+        }
     }
 
     /// Compares what a sequence has put in, and what each of its questions has found.

@@ -11,6 +11,7 @@ use embermark_meter::Meter;
 use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::crew::Duty;
 use super::super::mix;
+use super::super::node;
 use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
 use super::{FileBench, Holds};
@@ -72,6 +73,11 @@ impl FileBench {
 
     /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
     pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
+        if self.node.is_some()
+            && let Some(refused) = node::refused(self.cell(), phase)
+        {
+            return Some(refused);
+        }
         match self.cell().work(phase) {
             Work::Open { reads: false, .. } if self.database.lifecycle().connects_by_request() => {
                 let why = "opening without a read is nothing that can be timed: this engine's client \

@@ -16,7 +16,7 @@ use super::super::codec::Codec;
 use super::super::codec::shown::{Shown, order};
 use super::super::port::{Found, Session};
 use super::super::sql::{SqlSession, Statements};
-use super::{Buffers, KvSession, newest_by_key};
+use super::{Buffers, KvSession, counts_rows, newest_by_key};
 
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,11 @@ enum Way {
 }
 
 impl Way {
-    fn of(cell: &Cell, phase: usize) -> Self {
+    fn of(cell: &Cell, phase: usize, knows_count: bool) -> Self {
         let rows = cell.rows_of(phase);
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
+            Work::Group(group) if knows_count && counts_rows(group, rows.table) => Self::Pairs,
             Work::Group(_) | Work::Gaps { .. } => Self::Either,
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
@@ -67,7 +68,7 @@ struct ByRows {
 }
 
 impl Asks {
-    pub(super) fn new(cell: &Cell, codecs: &Arc<[Codec]>) -> Self {
+    pub(super) fn new(cell: &Cell, codecs: &Arc<[Codec]>, knows_count: bool) -> Self {
         let (mut shown, mut views) = (Vec::<Arc<dyn Decode>>::new(), String::new());
         for (place, rows) in cell.tables.iter().enumerate() {
             let (table, mut name) = (rows.table, &*rows.table.name);
@@ -81,7 +82,8 @@ impl Asks {
             }
             shown.push(Arc::new(Shown::new(Arc::clone(codecs), place, table, name)));
         }
-        let ways = (0..cell.definition.phases.len()).map(|phase| Way::of(cell, phase)).collect();
+        let phases = 0..cell.definition.phases.len();
+        let ways = phases.map(|phase| Way::of(cell, phase, knows_count)).collect();
         let by_rows = ByRows { statements: Statements::new(cell), views, number: None };
         Self { ways, shown, by_rows, answered: [0; 2] }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use embermark_language::{Definition, parse};
+use embermark_language::{Client, Definition, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
@@ -81,7 +81,16 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let (set_at_once, engine) = (super::super::cell::set_at_once(definition), String::new());
     (
-        Arc::new(Cell { definition, tables, draws, fresh, set_at_once, met: Vec::new(), engine }),
+        Arc::new(Cell {
+            definition,
+            tables,
+            draws,
+            fresh,
+            set_at_once,
+            met: Vec::new(),
+            engine,
+            client: Client::Own,
+        }),
         definition,
     )
 }

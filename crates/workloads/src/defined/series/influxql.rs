@@ -1,5 +1,7 @@
 //! A table of a workload file as a measurement of InfluxDB, and its questions in InfluxQL: the time of
-//! a point is a column of the key, its tags are the others of the key, its fields all other columns.
+//! a point is a column of the key, its tags are the others of the key, its fields all other columns. Where
+//! the key has no time, that of a point is the number of its row, in ns; its tags are the columns of the table's
+//! indexes, and the key is a field: a tag of as many values as there are rows is what its manual warns of.
 //!
 //! What InfluxQL cannot say (<https://docs.influxdata.com/influxdb/v1.8/query_language/>): an order by
 //! anything but time, groups by a field, comparisons of tags and texts other than whether they are
@@ -27,11 +29,11 @@ const EARLIEST: i64 = i64::MIN + 2;
 /// A table as a measurement.
 pub(super) struct Measurement {
     pub table: &'static Table,
-    /// The column that is the time of points.
-    pub time: usize,
-    /// The other columns of the key.
+    /// The column that is the time of points; `None`: they have the numbers of their rows.
+    pub time: Option<usize>,
+    /// The other columns of the key; of a table without a time those that its indexes have.
     pub tags: Vec<usize>,
-    /// The columns beside the key.
+    /// The columns beside these.
     pub fields: Vec<usize>,
     unit: TimeUnit,
     /// A field that every point has.
@@ -52,14 +54,18 @@ impl Measurement {
             }
             _ => None,
         });
-        let Some((time, unit)) = time else {
-            let name = &table.name;
-            let what = "a table without a timestamp, or one integer alone, in its key";
-            return Err(format!("{what}, as {name} is"));
+        let (time, unit) = (time.map(|(time, _)| time), time.map(|(_, unit)| unit));
+        let unit = unit.unwrap_or(TimeUnit::Nanoseconds);
+        let is_tag = |column: &usize| match time {
+            Some(time) => time != *column,
+            None => is_indexed(table, *column),
         };
-        let tags: Vec<usize> = table.key.iter().copied().filter(|column| *column != time).collect();
+        let of_key = time.is_some().then_some(&table.key).into_iter().flatten().copied();
+        let all = (0..table.columns.len()).filter(|_| time.is_none());
+        let tags: Vec<usize> = of_key.chain(all).filter(is_tag).collect();
         let all = 0..table.columns.len();
-        let fields: Vec<usize> = all.filter(|column| !table.key.contains(column)).collect();
+        let is_field = |column: &usize| time != Some(*column) && !tags.contains(column);
+        let fields: Vec<usize> = all.filter(is_field).collect();
         for (n, column) in table.columns.iter().enumerate() {
             let name = &column.name;
             if column.of == ColumnType::Bytes {
@@ -68,7 +74,7 @@ impl Measurement {
             if column.of == ColumnType::Float && tags.contains(&n) {
                 return Err(format!("a tag that is a fraction, as {name} of the key would be"));
             }
-            if name == "time" && n != time {
+            if name == "time" && Some(n) != time {
                 return Err("a tag or field named time".to_owned());
             }
         }
@@ -101,7 +107,7 @@ impl Measurement {
 
     /// Whether each series is one of a value, so that its newest point is the value's newest row.
     pub(super) fn finds_latest(&self, by: usize, time: usize) -> bool {
-        self.tags == [by] && self.time == time
+        self.tags == [by] && self.time == Some(time)
     }
 
     /// Whether InfluxQL can say all conditions.
@@ -112,7 +118,7 @@ impl Measurement {
     /// What to ask for, by name, to read a row: its columns in order.
     pub(super) fn columns(&self) -> Vec<&'static str> {
         let name = |(n, column): (usize, &'static embermark_model::table::Column)| {
-            if n == self.time { "time" } else { &*column.name }
+            if Some(n) == self.time { "time" } else { &*column.name }
         };
         self.table.columns.iter().enumerate().map(name).collect()
     }
@@ -148,8 +154,8 @@ impl Measurement {
     pub(super) fn from(&self, time: Value<'_>, most: u64, text: &mut String) {
         text.clear();
         text.push_str(&self.select);
-        let filter = Filter { column: self.time, operator: Operator::AtLeast, bound: time };
-        self.filter(&[filter], text);
+        let filter = |column| Filter { column, operator: Operator::AtLeast, bound: time };
+        self.filter(self.time.map(filter).as_slice(), text);
         write(text, format_args!(" LIMIT {most}"));
     }
 
@@ -165,7 +171,8 @@ impl Measurement {
         text.clear();
         write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         let bound = Value::Int(time);
-        self.filter(&[Filter { column: self.time, operator: Operator::AtMost, bound }], text);
+        let filter = |column| Filter { column, operator: Operator::AtMost, bound };
+        self.filter(self.time.map(filter).as_slice(), text);
     }
 
     fn is_key(&self, key: &[Value<'_>], text: &mut String) {
@@ -192,7 +199,7 @@ impl Measurement {
 
     fn condition(&self, is: Operator, column: usize, bound: Value<'_>, text: &mut String) {
         let is = operator(is);
-        if column == self.time {
+        if Some(column) == self.time {
             return write(text, format_args!("time {is} {}", self.bound(bound)));
         }
         write(text, format_args!("\"{}\" {is} ", self.table.columns[column].name));
@@ -209,7 +216,7 @@ impl Measurement {
     fn says(&self, filter: &Filter<'_>) -> bool {
         let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
         match filter.bound {
-            _ if filter.column == self.time => filter.operator != Operator::NotEqual,
+            _ if Some(filter.column) == self.time => filter.operator != Operator::NotEqual,
             Value::Int(_) | Value::Float(_) if self.tags.contains(&filter.column) => equality,
             Value::Int(_) | Value::Float(_) => true,
             Value::Text(_) => equality,
@@ -233,7 +240,9 @@ impl Measurement {
                     by.push(quoted(&self.table.columns[column].name));
                     columns.push(self.table.columns[column].name.clone());
                 }
-                Grouped::Bucket { column, units } if column == self.time && bucket.is_none() => {
+                Grouped::Bucket { column, units }
+                    if Some(column) == self.time && bucket.is_none() =>
+                {
                     bucket = Some(units);
                     columns.push("time".to_owned());
                 }
@@ -294,6 +303,16 @@ impl Measurement {
     }
 }
 
+/// Whether a column can be a tag of points whose tags are what their table has indexes of: a text or a number
+/// that is always there, and not of the key.
+fn is_indexed(table: &Table, column: usize) -> bool {
+    let of = &table.columns[column];
+    table.indexes.iter().flatten().any(|indexed| *indexed == column)
+        && !table.key.contains(&column)
+        && !of.nullable
+        && of.of != ColumnType::Float
+}
+
 /// A question for groups, and what to ask for by name: what they are grouped by, then what is computed.
 #[derive(Debug, PartialEq)]
 pub(super) struct Groups {
@@ -350,24 +369,38 @@ mod tests {
     #[test]
     fn a_table_is_a_measurement_by_a_time_in_its_key() {
         let readings = readings();
-        assert_eq!((readings.time, &*readings.tags, &*readings.fields), (1, &[0][..], &[2, 3][..]));
+        assert_eq!(
+            (readings.time, &*readings.tags, &*readings.fields),
+            (Some(1), &[0][..], &[2, 3][..])
+        );
         assert_eq!(readings.columns(), ["station", "time", "value", "note"]);
         assert!(
             readings.is_marked() && readings.finds_latest(0, 1) && !readings.finds_latest(3, 1)
         );
         assert_eq!(readings.time_ns(-7).unwrap(), -7_000_000_000);
         assert!(readings.time_ns(i64::MAX / 1_000).unwrap_err().is_unsupported());
-        for (key, why) in [
-            (&[3][..], "without a timestamp, or one integer alone, in its key"),
-            (&[0, 1], "bytes, as raw has"),
-        ] {
-            assert!(Measurement::of(table(key)).err().unwrap().contains(why), "{key:?}");
-        }
+        let bytes = Measurement::of(table(&[0, 1])).err().unwrap();
+        assert!(bytes.contains("bytes, as raw has"), "{bytes}");
+        let named = Measurement::of(without_bytes(&[3])).err().unwrap();
+        assert!(named.contains("a tag or field named time"), "{named}");
         let fraction = Measurement::of(without_bytes(&[1, 2])).err().unwrap();
         assert!(fraction.contains("a fraction, as value"), "{fraction}");
         let log = Measurement::of(without_bytes(&[1])).unwrap();
         assert!(log.tags.is_empty() && !log.is_marked() && !log.finds_latest(0, 1));
         assert!(log.every().starts_with("SELECT \"station\", \"value\""), "{}", log.every());
+    }
+
+    #[test]
+    fn rows_of_a_key_without_a_time_have_their_numbers_and_tags_by_their_indexes() {
+        let mut table = without_bytes(&[3]).clone();
+        table.columns[1].name = "seen".to_owned();
+        let plain = Measurement::of(Box::leak(Box::new(table.clone()))).unwrap();
+        assert_eq!((plain.time, &*plain.tags, &*plain.fields), (None, &[][..], &[0, 1, 2, 3][..]));
+        // A fraction is no tag, nor what may be absent, nor the key.
+        table.indexes = vec![vec![0, 1], vec![2], vec![3]];
+        let indexed = Measurement::of(Box::leak(Box::new(table))).unwrap();
+        assert_eq!((&*indexed.tags, &*indexed.fields), (&[0, 1][..], &[2, 3][..]));
+        assert!(!indexed.finds_latest(0, 1));
     }
 
     #[test]

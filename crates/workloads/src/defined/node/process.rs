@@ -1,4 +1,4 @@
-//! The workload as a Node.js program beside this one, as its source ran it.
+//! A Node.js program beside this one that inserts rows and counts them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -7,15 +7,15 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use embermark_contract::{EngineError, NodeClient, Result};
-use embermark_data::dogs::Dog;
+use embermark_model::table::Value;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::port::TABLE;
+use super::super::cell::Rows;
 use crate::Companions;
 
 /// The role of its process.
-pub(super) const ROLE: &str = "client";
+pub(in super::super) const ROLE: &str = "client";
 
 /// The program.
 const DRIVER: &str = include_str!("driver.mjs");
@@ -24,22 +24,28 @@ const DRIVER: &str = include_str!("driver.mjs");
 #[derive(Serialize)]
 struct Task<'a> {
     module: &'a str,
-    connection: serde_json::Map<String, serde_json::Value>,
+    connection: Object,
     table: &'a str,
     key: &'a str,
-    rows: Vec<Row<'a>>,
+    rows: Vec<Object>,
     /// In one commit.
     together: bool,
     /// After which no further row is begun.
     most_ns: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
-    id: &'a str,
-    name: &'a str,
-    age: i64,
-    breed: &'a str,
+type Object = serde_json::Map<String, serde_json::Value>;
+
+/// A row as an object: what is absent is null.
+fn object(rows: &Rows, place: usize) -> Object {
+    let columns = rows.table.columns.iter().zip(rows.row(place));
+    let value = |value| match value {
+        Value::Null | Value::Bytes(_) => serde_json::Value::Null,
+        Value::Int(value) => value.into(),
+        Value::Float(value) => value.into(),
+        Value::Text(text) => text.into(),
+    };
+    columns.map(|(column, of)| (column.name.clone(), value(of))).collect()
 }
 
 /// What it answers, or why it cannot.
@@ -57,14 +63,14 @@ struct Version {
 
 /// What it did, and how long that took by its own clock.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Done {
+pub(in super::super) struct Done {
     pub inserted: u64,
     pub counted: u64,
     pub ns: u64,
 }
 
 /// The process. It is over when this is dropped.
-pub(super) struct NodeProcess {
+pub(in super::super) struct NodeProcess {
     child: Child,
     out: BufReader<ChildStdout>,
     /// Node.js and the client, with their versions.
@@ -77,10 +83,10 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
 
 impl NodeProcess {
     /// Starts the program and has it open the database.
-    pub(super) fn start(
+    pub(in super::super) fn start(
         companions: &dyn Companions,
         client: &NodeClient,
-        dogs: &[Dog],
+        rows: &Rows,
         together: bool,
         most: Option<Duration>,
     ) -> Result<Self> {
@@ -95,12 +101,9 @@ impl NodeProcess {
         process.tell(&Task {
             module: client.module,
             connection: client.connection.iter().map(text).collect(),
-            table: TABLE,
-            key: "id",
-            rows: dogs
-                .iter()
-                .map(|dog| Row { id: &dog.id, name: dog.name, age: dog.age, breed: dog.breed })
-                .collect(),
+            table: &rows.table.name,
+            key: &rows.table.columns[rows.table.key[0]].name,
+            rows: (0..rows.loaded).map(|place| object(rows, place)).collect(),
             together,
             most_ns: most.map(|most| most.as_nanos() as u64),
         })?;
@@ -109,18 +112,18 @@ impl NodeProcess {
         Ok(process)
     }
 
-    pub(super) fn pid(&self) -> u32 {
+    pub(in super::super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Has it insert and count.
-    pub(super) fn go(&mut self) -> Result<Done> {
+    pub(in super::super) fn go(&mut self) -> Result<Done> {
         self.tell(&"go")?;
         self.answer("insert and count")
     }
 
     /// Has it close the database and end.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(in super::super) fn end(mut self) -> Result<()> {
         self.child.stdin = None;
         let status = self.child.wait().map_err(failed("end"))?;
         if status.success() {
@@ -161,7 +164,7 @@ impl Drop for NodeProcess {
 }
 
 /// Makes this process the Node.js program; returns only where it cannot be started.
-pub(super) fn become_program(node: &str, out: File) -> io::Error {
+pub(in super::super) fn become_program(node: &str, out: File) -> io::Error {
     let mut command = Command::new(node);
     command.args(["--input-type=module", "--eval", DRIVER]).stdout(Stdio::from(out)).exec()
 }
