@@ -180,9 +180,9 @@ impl Bench for FileBench {
         }
         let phases = self.cell().parts_of(phase);
         self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
-        // An insert last: what engines set for short statements or for long ones is then as it wants it.
-        for phase in phases.into_iter().rev() {
-            match self.database.ready(phase) {
+        let lead = self.cell().insert_of(phase);
+        for phase in phases {
+            match self.database.ready(phase, lead.unwrap_or(phase)) {
                 Err(error) if error.is_unsupported() => {
                     self.refused = Some(error);
                     return Ok(());

@@ -38,6 +38,8 @@ pub(super) struct Cell {
     pub draws: Vec<Draws>,
     /// Who does the work.
     pub client: Client,
+    /// What a commit covers, where the variant says so for all.
+    pub commit: Option<Commit>,
     /// What updates write.
     pub fresh: Fresh,
     /// By phase, of an update of rows that meet conditions: the columns that it sets.
@@ -241,6 +243,12 @@ impl Cell {
             Work::Sequence(sequence) => sequence.insert,
             _ => None,
         }
+    }
+
+    /// Whether a phase inserts by the engine's fastest path.
+    pub(super) fn takes_fastest_path(&self, phase: usize) -> bool {
+        let Work::Insert { commit, .. } = self.work(phase) else { return false };
+        self.commit.unwrap_or(*commit) == Commit::Bulk
     }
 
     /// The phases that a phase is made of: the parts of a mix, the steps of a sequence, or itself.

@@ -288,7 +288,10 @@ fn serve(
     let opened = opener.open().and_then(|store| family::attach(store, Arc::clone(cell)));
     let ready = opened.and_then(|mut database| {
         database.take(arena);
-        duty.parts.iter().try_for_each(|part| database.ready(part.phase)).map(|()| database)
+        duty.parts
+            .iter()
+            .try_for_each(|part| database.ready(part.phase, part.phase))
+            .map(|()| database)
     });
     // Nobody listens any more where a report cannot be sent: then there are no orders.
     let mut database = match ready {

@@ -282,7 +282,7 @@ impl Database for DocumentTables {
         self.arena = arena;
     }
 
-    fn ready(&mut self, _: usize) -> Result<()> {
+    fn ready(&mut self, _: usize, _: usize) -> Result<()> {
         Ok(())
     }
 

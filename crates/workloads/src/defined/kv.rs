@@ -228,7 +228,7 @@ impl Database for KvTables {
         Some(Fingerprint::of_pair(&key, &value))
     }
 
-    fn ready(&mut self, phase: usize) -> Result<()> {
+    fn ready(&mut self, phase: usize, _: usize) -> Result<()> {
         let Self { asks, store, cell, .. } = self;
         asks.as_mut().map_or(Ok(()), |asks| asks.ready(&mut **store, cell, phase))
     }

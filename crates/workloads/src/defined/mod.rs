@@ -170,12 +170,12 @@ impl Workload for Defined {
         let engine = spec.engine.clone();
         let set_at_once = cell::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
-        let cell = Cell { definition, tables, draws, fresh, set_at_once, met, engine, client };
+        let cell =
+            Cell { definition, tables, draws, fresh, set_at_once, met, engine, client, commit };
         let right = referees::right(definition, &self.folder, spec)?;
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
-            commit,
             window: spec.window.max(Duration::from_millis(1)),
             target_rate: spec.target_rate,
             clients: spec.clients,

@@ -55,8 +55,9 @@ pub(super) trait Database {
         None
     }
 
-    /// Prepares what an operation of the phase runs. Outside the clock.
-    fn ready(&mut self, phase: usize) -> Result<()>;
+    /// Prepares what an operation of the phase runs, in a run whose settings are those of `lead`: the same phase, or
+    /// the insert that a sequence begins with. Outside the clock.
+    fn ready(&mut self, phase: usize, lead: usize) -> Result<()>;
 
     /// Loads the first rows of a table by the engine's fastest path, as long as the meter has time, and
     /// counts them in it; how many there were.

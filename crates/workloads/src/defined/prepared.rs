@@ -22,8 +22,6 @@ pub(super) struct PreparedCell {
     pub cell: Arc<Cell>,
     /// By phase: its name.
     pub names: Vec<&'static str>,
-    /// What a commit covers, where the variant says so for all.
-    pub commit: Option<Commit>,
     /// How long questions are repeated.
     pub window: Duration,
     /// Operations a second of phases of single rows.
@@ -134,7 +132,8 @@ impl PreparedCell {
             work => (one_by_one(work).unwrap_or(Commit::Each), false),
         };
         let is_insert = matches!(self.cell.work(phase), Work::Insert { .. });
-        let commit = self.commit.filter(|commit| changes && (is_insert || *commit != Commit::Bulk));
+        let commit =
+            self.cell.commit.filter(|commit| changes && (is_insert || *commit != Commit::Bulk));
         match commit.unwrap_or(own) {
             Commit::Each => Strategy::CommitEach,
             Commit::Rows(rows) => Strategy::Every(rows),

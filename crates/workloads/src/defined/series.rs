@@ -170,7 +170,7 @@ impl Database for SeriesTables {
         self.arena = arena;
     }
 
-    fn ready(&mut self, _: usize) -> Result<()> {
+    fn ready(&mut self, _: usize, _: usize) -> Result<()> {
         Ok(())
     }
 

@@ -35,6 +35,8 @@ pub(super) struct SqlTables {
     defs: Vec<&'static TableDef>,
     /// Prepared since their tables were made and the database opened.
     statements: Statements,
+    /// What statements the engine was told to expect.
+    expected: Option<QueryKind>,
     arena: Arc<Arena>,
     /// Keys of rows found, to be changed one by one.
     looked: Vec<OwnedKey>,
@@ -51,7 +53,17 @@ impl SqlTables {
         };
         let defs = cell.tables.iter().map(in_order).collect();
         let statements = Statements::new(&cell);
-        Self { store, cell, defs, statements, arena: Arc::default(), looked: Vec::new() }
+        let (expected, arena, looked) = (None, Arc::default(), Vec::new());
+        Self { store, cell, defs, statements, expected, arena, looked }
+    }
+
+    /// Tells the engine what statements come, where it does not know.
+    fn expect(&mut self, kind: QueryKind) -> Result<()> {
+        if self.expected != Some(kind) {
+            self.store.expect(kind)?;
+            self.expected = Some(kind);
+        }
+        Ok(())
     }
 
     /// The name of an index: not that of a table, nor of another index.
@@ -137,14 +149,14 @@ impl Database for SqlTables {
         self.arena = arena;
     }
 
-    fn ready(&mut self, phase: usize) -> Result<()> {
-        let question = is_question(self.cell.work(phase));
-        self.store.expect(if question { QueryKind::Analytic } else { QueryKind::Point })?;
+    fn ready(&mut self, phase: usize, lead: usize) -> Result<()> {
+        let long = is_question(self.cell.work(lead)) || self.cell.takes_fastest_path(lead);
+        self.expect(if long { QueryKind::Analytic } else { QueryKind::Point })?;
         self.statements.prepare(&mut *self.store, &self.cell, phase)
     }
 
     fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
-        self.store.expect(QueryKind::Analytic)?;
+        self.expect(QueryKind::Analytic)?;
         let sorted = self.store.bulk_sorted();
         let source = self.cell.tables[table].source(rows, sorted, meter);
         let mut rows = TableRows { source, row: Params::new() };
@@ -191,6 +203,7 @@ impl Database for SqlTables {
 
     fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         self.statements.forget();
+        self.expected = None;
         self.store.reopen_after(meanwhile)
     }
 

@@ -152,7 +152,7 @@ impl FileBench {
                     if !reads {
                         return Ok(());
                     }
-                    database.ready(phase)?;
+                    database.ready(phase, phase)?;
                     let each = Scope::PerOperation;
                     database.within(phase, each, &mut |one| one.perform(phase, i, found))
                 })?;

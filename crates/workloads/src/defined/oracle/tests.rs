@@ -90,6 +90,7 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
             met: Vec::new(),
             engine,
             client: Client::Own,
+            commit: None,
         }),
         definition,
     )
