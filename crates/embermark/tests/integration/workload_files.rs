@@ -71,7 +71,14 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
         "ingest=2,point=1,analytics=1,mixed=1",
     ];
     let advice = place.embermark(&words).with(0).stdout;
-    for criterion in ["ingest", "point", "analytics", "mixed"] {
+    // A mix that no engine kept up with, on a machine that others use, has no times that compare.
+    let kept_up = result.cells.iter().any(|cell| {
+        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
+        let mut runs = phases.filter(|phase| phase.phase == "live").flat_map(|phase| &phase.runs);
+        cell.status == Status::Ok && runs.all(|run| run.schedule.is_none_or(|s| s.kept_up()))
+    });
+    let criteria = ["ingest", "point", "analytics", "mixed"];
+    for criterion in &criteria[..criteria.len() - usize::from(!kept_up)] {
         let best = advice.lines().find(|line| line.trim().starts_with(&format!("{criterion}: ")));
         assert!(best.is_some_and(|best| best.contains("at weather full")), "{advice}");
     }
