@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             pair::run(engine, Path::new(staged), Path::new(dir)).and_then(|pair| said(&pair))
         }
         ["ycsb", workload, engine, dir] => {
-            ycsb::pair(workload, engine, Path::new(dir)).and_then(|pair| said(&pair))
+            ycsb::pair(workload, engine, Path::new(dir), ycsb::RECORDS).and_then(|pair| said(&pair))
         }
         _ => match asked(&words) {
             Some((pairs, engines)) => calibrate(pairs, &engines),

@@ -29,8 +29,8 @@ pub const WORKLOADS: [(&str, &str); 2] =
     [("ycsb-c", "YCSB C, one transaction"), ("ycsb-a", "YCSB A, a transaction each")];
 
 /// Records: 10 MB, which the caches hold, so that the harness is seen beside the engine.
-const RECORDS: usize = 10_000;
-/// Operations of a run.
+pub const RECORDS: usize = 10_000;
+/// Operations of a run, as the files have them.
 const OPERATIONS: usize = 100_000;
 /// Runs of each side; the first is discarded.
 const RUNS: usize = 6;
@@ -105,7 +105,7 @@ struct Work {
 impl Work {
     /// The records that were staged, and operations of the bare loop: by the same law as the workload's, in an
     /// order of their own where half of them write.
-    fn of(workload: &str, staged: &Path) -> Result<Self, Failure> {
+    fn of(workload: &str, staged: &Path, rows: usize) -> Result<Self, Failure> {
         let tables: Json = serde_json::from_slice(&fs::read(staged)?)?;
         let file = tables[0]["file"].as_str().ok_or("what was staged names no file")?;
         let table = StagedTable::open(Path::new(file))?;
@@ -117,13 +117,13 @@ impl Work {
             let fields: Result<String, _> = (1..=FIELDS).map(|column| text(row, column)).collect();
             Ok((text(row, 0)?, fields?))
         };
-        let records: Result<Vec<_>, Failure> = (0..RECORDS).map(record).collect();
+        let records: Result<Vec<_>, Failure> = (0..rows).map(record).collect();
         let only_reads = workload == "ycsb-c";
         // Of the phase after `load`, as the workload draws it.
         let (mut keys, mut other) = (Draw::new(SEED, 101), Draw::new(SEED, 1));
         let law = Zipf::new(ITEMS, SKEW);
         let operation = |_| Drawn {
-            record: scrambled(law.draw(&mut keys), RECORDS as u64) as usize,
+            record: scrambled(law.draw(&mut keys), rows as u64) as usize,
             set: (!only_reads && other.below(2) == 0).then(|| {
                 let text = (0..FIELD_BYTES).map(|_| char::from(b'!' + other.below(94) as u8));
                 let text = text.collect();
@@ -222,20 +222,20 @@ fn built_in(name: &str) -> Result<&'static dyn Workload, Failure> {
     Ok(Defined::leak(parse(name, text, &[])?, PathBuf::new(), 0.0))
 }
 
-/// One pair on an engine, below an empty directory: ns of an operation of ours and of the bare loop's, medians of
-/// the counted runs.
-pub fn pair(workload: &str, engine: &str, dir: &Path) -> Result<[f64; 2], Failure> {
+/// One pair on an engine, below an empty directory, with so many records: ns of an operation of ours and of the
+/// bare loop's, medians of the counted runs.
+pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<[f64; 2], Failure> {
     let [ours, theirs, staged] = ["ours", "theirs", "rows"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
     let file = built_in(workload)?;
-    file.source(&DataSource::Synthetic, SEED)?.stage(Scale::Rows(RECORDS as u64), &staged)?;
+    file.source(&DataSource::Synthetic, SEED)?.stage(Scale::Rows(records as u64), &staged)?;
     let variant = file.info().variants[0].name;
     let prepared = file.prepare(&Spec::of(staged.clone(), variant, SEED))?;
     let (options, measured) = (pair::options(ours), registry::find(engine)?);
     let store = measured.open(&options)?.store;
     let mut bench = prepared.open(store, Reopener::of(measured, options))?;
-    let work = Work::of(workload, &staged)?;
+    let work = Work::of(workload, &staged, records)?;
     let mut bare = Bare::open(engine, &theirs, &work)?;
     bare.load()?;
     let (place, expected) = (pair::phase(&*bench, "run")?, work.expected());
@@ -270,7 +270,7 @@ mod tests {
             }
             for (workload, _) in WORKLOADS {
                 let dir = tempfile::tempdir().unwrap();
-                let figures = pair(workload, engine, dir.path()).unwrap();
+                let figures = pair(workload, engine, dir.path(), 200).unwrap();
                 assert!(figures.iter().all(|ns| *ns > 0.0), "{engine} {workload}: {figures:?}");
             }
         }

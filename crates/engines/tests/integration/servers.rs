@@ -358,7 +358,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
                 let error = error.to_string();
                 assert!(error.contains("keep the tier 'power'"), "{error}");
                 assert!(error.contains(&format!("{name}={value}")), "{error}");
-                assert!(error.contains("--durability"), "{error}");
+                assert!(error.contains("--tier"), "{error}");
                 assert_eq!(sorted(&mut owner), at_first, "{id}");
             }
         }

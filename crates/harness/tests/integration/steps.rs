@@ -38,7 +38,7 @@ fn a_budget_that_is_spent_leaves_the_larger_scales_out_and_says_so() {
     for cell in result.cells.iter().filter(|cell| cell.status == Status::Skipped) {
         assert!(cell.trials.is_empty() && cell.counting.is_none());
         let reason = cell.reason.as_deref().unwrap();
-        assert!(reason.contains("100 would take about") && reason.contains("--budget"), "{reason}");
+        assert!(reason.contains("100 would take about") && reason.contains("--for"), "{reason}");
     }
     assert!(result.manifest.finished.is_some(), "it came to the end that it was given");
 }

@@ -345,7 +345,7 @@ fn numbers_may_have_points_between_thousands() {
 #[test]
 fn a_column_of_words_is_one_column() {
     let found = made("t.csv", lines("name", 100, |row| format!("n {row}")));
-    assert_eq!((found.types(), found.key()), (vec!["text".to_owned()], vec!["name_"]));
+    assert_eq!((found.types(), found.key()), (vec!["text".to_owned()], vec!["name"]));
     let fixed =
         made("t.txt", lines("ID   NAME  VALUE", 100, |row| format!("{row:<5}n{row:<5}{row:>5}")));
     assert!(fixed.notes("substring()"), "{:?}", fixed.inferred.notes);
