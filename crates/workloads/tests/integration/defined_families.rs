@@ -522,7 +522,9 @@ fn a_key_that_is_a_time_and_rows_of_nothing_else_are_right() {
         }
         ("influxdb", "by-host" | "newest") => assert_eq!(*outcome, Outcome::ClientSide),
         ("influxdb" | "mongodb", _) => assert_eq!(*outcome, Outcome::Native, "{phase}"),
-        ("harperdb", "newest" | "by-host") => assert_eq!(*outcome, Outcome::ClientSide),
+        ("harperdb", "newest" | "by-host" | "one-host" | "all-hosts") => {
+            assert_eq!(*outcome, Outcome::ClientSide, "{phase}");
+        }
         ("harperdb", _) => assert_eq!(*outcome, Outcome::Native, "{phase}"),
         _ => {}
     });
