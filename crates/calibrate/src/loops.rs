@@ -91,7 +91,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a new database in an empty directory, or on the server whose URL stands in its place.
+    /// Opens a new database in an empty directory, or on the server of this URL.
     pub fn open(engine: &str, place: &Path, memory: u64) -> Result<Self, Failure> {
         let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
         let path = CString::new(place.as_os_str().as_bytes())?;

@@ -109,7 +109,7 @@ fn jobs_of_their_own(words: &mut Vec<OsString>, hints: &mut Vec<String>) {
     }
 }
 
-/// The old spelling that a word is, the value that stands in the same word, and what takes its place.
+/// Splits a word with an old option into the option, its value in the same word, and the new spelling.
 fn renamed(command: &str, word: &OsStr) -> Option<(&'static str, Option<OsString>, New)> {
     let text = word.to_str()?;
     let mut of_command = RENAMED.iter().filter(|(commands, ..)| commands.contains(&command));

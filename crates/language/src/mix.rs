@@ -30,6 +30,18 @@ impl Member<'_> {
     }
 }
 
+/// The place of the phase of a name, which is not made of others itself; `why` says that of whoever names it.
+pub fn member(node: &Node<'_>, name: &str, phases: &[Member<'_>], why: &str) -> Option<usize> {
+    let Some(place) = phases.iter().position(|phase| phase.name == name) else {
+        let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
+        return node.log.unknown(node.at.clone(), "phase", name, names);
+    };
+    if phases[place].is_composed() {
+        return node.mistake(format!("'{name}' is made of phases itself"), "", why);
+    }
+    Some(place)
+}
+
 /// Reads a phase with `mix`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
     fields.only(&["mix", "for", "at-most", "clients", "ops", "about"]);
@@ -132,16 +144,12 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
 
 fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
     let log = entry.node.log;
-    let Some(place) = phases.iter().position(|phase| phase.name == entry.name) else {
-        let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
-        return log.unknown(entry.at.clone(), "phase", entry.name, names);
-    };
+    // A mistake is at the name, not at its share or rate.
+    let named = Node { at: entry.at.clone(), ..entry.node };
+    let place = member(&named, entry.name, phases, "a mix is of phases that are not")?;
     let refused = |what: &str, why: &str| {
         log.mistake(entry.at.clone(), format!("'{}' {what}", entry.name), "", why)
     };
-    if phases[place].is_composed() {
-        return refused("is made of phases itself", "a mix is of phases that are not");
-    }
     match phases[place].work? {
         Work::Open { .. } => refused("opens the database", "others work on it in a mix"),
         Work::UpdateWhere { by: Change::OneByOne(_), .. }

@@ -1,14 +1,18 @@
 //! Phases one after the other, timed as one.
 
 use crate::definition::{Sequence, Work};
-use crate::mix::Member;
+use crate::mix::{Member, member};
 use crate::node::{Fields, Node};
 
 /// Reads a phase with `sequence`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
     fields.only(&["sequence", "about"]);
     let node = fields.get("sequence")?;
-    let steps = node.each(|step| place(&step, phases).map(|place| (step, place)))?;
+    let steps = node.each(|step| {
+        let why = "a sequence is of phases that are not";
+        let place = member(&step, step.text()?, phases, why)?;
+        Some((step, place))
+    })?;
     if steps.len() < 2 {
         let help = "write for example [\"ingest\", \"hourly\"]";
         return node.mistake("a sequence has two phases or more", "", help);
@@ -32,20 +36,6 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
         }
     }
     Some(Sequence { insert, questions })
-}
-
-/// The place of the phase that is named.
-fn place(step: &Node<'_>, phases: &[Member<'_>]) -> Option<usize> {
-    let name = step.text()?;
-    let Some(place) = phases.iter().position(|phase| phase.name == name) else {
-        let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
-        return step.log.unknown(step.at.clone(), "phase", name, names);
-    };
-    if phases[place].is_composed() {
-        let what = format!("'{name}' is made of phases itself");
-        return step.mistake(what, "", "a sequence is of phases that are not");
-    }
-    Some(place)
 }
 
 /// Whether a sequence names a phase.

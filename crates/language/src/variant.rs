@@ -6,7 +6,7 @@ use crate::definition::{Client, Definition, Variant, Work};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields, all};
 
-/// What stands in a variant beside `about` and `client`, as in the file.
+/// The tables that a variant may have in a file, beside `about` and `client`.
 const PARTS: [&str; 2] = ["table", "phase"];
 
 /// What of a table a variant may say: whatever leaves its rows as they are.

@@ -45,7 +45,7 @@ pub fn width() -> usize {
     terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0))
 }
 
-/// Columns and rows of the terminal on standard error; 100 columns and any number of rows where it is none.
+/// Columns and rows of the terminal on standard error; if it is no terminal, 100 columns and any number of rows.
 pub fn terminal() -> (usize, Option<usize>) {
     match terminal_size::terminal_size_of(io::stderr()) {
         Some((width, height)) => (width.0.into(), Some(height.0.into())),

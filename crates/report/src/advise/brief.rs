@@ -11,7 +11,7 @@ use crate::{Options, format, text};
 /// For a terminal of `width` columns. Without weights all work counts alike, as on the screen.
 ///
 /// # Errors
-/// When a weight's criterion is none of the tables'.
+/// When the tables have no criterion of a weight's name.
 pub fn brief(
     tables: &AdviceTables,
     needs: Needs,

@@ -106,7 +106,7 @@ pub struct BestAt {
 /// Applies needs and weights to each table that differs from the one before in what counts.
 ///
 /// # Errors
-/// When a weight's criterion is none of the tables'.
+/// When the tables have no criterion of a weight's name.
 pub fn at_each<'t>(
     tables: &'t AdviceTables,
     needs: Needs,
