@@ -3,10 +3,9 @@
 #![allow(dead_code, reason = "each of them uses its part")]
 
 use std::env::{current_exe, temp_dir};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
-use std::{fs, process};
+use std::process::{self, Command};
 
 use embermark_skips::skipped;
 
@@ -52,11 +51,13 @@ pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
     let folder = beside.unwrap_or_else(temp_dir).join("engine-libraries");
     fs::create_dir_all(&folder).expect("a folder beside the test program");
     let library = folder.join(format!("lib{name}.so"));
-    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    // One process at a time: whoever has the library already would find another file in its place.
+    let alone = File::create(folder.join(format!("{name}.lock"))).expect("a file of ours");
+    alone.lock().expect("the file system has locks");
     if is_newer(&library, source) {
         return Some(library);
     }
-    // Another process may compile it at the same time.
+    // Whole or not there, also where this process is killed.
     let own = folder.join(format!("lib{name}-{}.so", process::id()));
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]);
@@ -78,9 +79,6 @@ pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
     fs::rename(own, &library).expect("both are in one folder");
     Some(library)
 }
-
-/// One at a time.
-static COMPILING: Mutex<()> = Mutex::new(());
 
 /// Whether a library was compiled from its source as it is, with what that includes.
 fn is_newer(library: &Path, source: &Path) -> bool {
