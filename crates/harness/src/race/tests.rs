@@ -12,15 +12,29 @@ fn lane(times: &[f64]) -> Lane {
 
 #[test]
 fn who_is_far_behind_after_one_trial_is_not_measured_again() {
-    let lanes = [lane(&[100.0; 3]), lane(&[130.0; 3]), lane(&[900.0])];
-    assert_eq!(next(&lanes), None, "three trials each, and five times behind after one");
+    let lanes = [lane(&[100.0; 5]), lane(&[130.0; 5]), lane(&[900.0])];
+    assert_eq!(next(&lanes), None, "five trials each, and five times behind after one");
     let lanes = [lane(&[100.0]), lane(&[500.0]), lane(&[5_000.0])];
     assert!(next(&lanes).is_some_and(|at| at < 2), "the first two have an interval");
 }
 
 #[test]
+fn a_cell_whose_interval_would_be_the_range_of_three_trials_goes_on_to_five() {
+    for trials in [3, 4] {
+        let lanes = [lane(&[100.0; 5]), lane(&[130.0; 5]), lane(&[900.0; 5][..trials])];
+        assert_eq!(next(&lanes), Some(2));
+    }
+    let out = Lane { out: true, ..lane(&[900.0; 3]) };
+    assert_eq!(next(&[lane(&[100.0; 5]), lane(&[130.0; 5]), out]), None);
+}
+
+#[test]
 fn two_that_are_near_each_other_are_measured_again_until_they_are_told_apart_or_alike() {
-    let near = [lane(&[100.0, 104.0, 97.0]), lane(&[105.0, 108.0, 101.0]), lane(&[900.0])];
+    let near = [
+        lane(&[100.0, 104.0, 97.0, 101.0, 99.0]),
+        lane(&[105.0, 108.0, 101.0, 104.0, 106.0]),
+        lane(&[900.0]),
+    ];
     assert!(next(&near).is_some_and(|at| at < 2));
     let many: Vec<f64> = (0..40).map(|n| 100.0 + f64::from(n % 5)).collect();
     let alike = [lane(&many), lane(&many.iter().map(|time| time * 1.01).collect::<Vec<_>>())];
@@ -29,11 +43,8 @@ fn two_that_are_near_each_other_are_measured_again_until_they_are_told_apart_or_
 
 #[test]
 fn neighbours_behind_the_first_are_told_apart_too() {
-    let lanes = [lane(&[10.0; 3]), lane(&[300.0, 310.0]), lane(&[305.0])];
-    assert_eq!(
-        next(&[lanes[0].clone(), lane(&[30.0; 3]), lanes[1].clone(), lanes[2].clone()]),
-        Some(3)
-    );
+    let lanes = [lane(&[10.0; 5]), lane(&[30.0; 5]), lane(&[300.0, 310.0]), lane(&[305.0])];
+    assert_eq!(next(&lanes), Some(3));
 }
 
 #[test]
