@@ -10,6 +10,7 @@ use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Line};
+use crate::race::is_main;
 use crate::session::{Purpose, Run};
 
 impl Run<'_> {
@@ -24,7 +25,10 @@ impl Run<'_> {
             let timed = self.options.catalog.until_steady(&cell.id);
             counts && private && !cell.reference && !counted && !timed
         };
-        cells.iter().filter(is_due).cloned().collect()
+        let mut due: Vec<PlannedCell> = cells.iter().filter(is_due).cloned().collect();
+        // Where the time is limited it is for those whose bytes and sizes stand on the screen.
+        due.sort_by_key(|cell| self.plan.lasts_ms.is_some() && !is_main(&cell.id, cells));
+        due
     }
 
     /// Counts the cells that had a trial with figures, and journals what came of it; whether it came

@@ -11,16 +11,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use embermark_model::CellId;
 use embermark_model::result::{PhaseResult, Trial};
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::schedule::Turn;
 use crate::session::Run;
+
+mod pass;
+
+pub(crate) use pass::is_main;
 
 /// Standard errors between two means that are told apart.
 const CERTAIN: f64 = 3.0;
@@ -50,7 +50,7 @@ const LEAST_BOUND: Duration = Duration::from_millis(10);
 /// Time between two looks at what was measured.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// The share of the time that is left to the trials that count.
+/// The share of the time that is left to the trials that count, once every cell had one that is timed.
 const COUNTING_SHARE: f64 = 0.3;
 
 /// `5 min`, `100 s`.
@@ -138,42 +138,6 @@ fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
     bounds
 }
 
-/// The cells in the order of the first pass: those that compete beside each other, in an order drawn.
-fn first_pass(cells: &[PlannedCell], seed: u64) -> Vec<usize> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut order: Vec<usize> = (0..cells.len()).collect();
-    let mut rest = &mut order[..];
-    for group in competing(cells) {
-        let (places, after) = rest.split_at_mut(group.len());
-        places.shuffle(&mut random);
-        rest = after;
-    }
-    order
-}
-
-/// The cells by what competes: those beside each other that differ in their engine alone.
-fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[PlannedCell]> {
-    cells.chunk_by(|a, b| competes(&a.id, &b.id))
-}
-
-/// What cells without a trial are of: `htap 1k power commit-each, …`, each once.
-fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for cell in missed.iter().map(|at| &cells[*at].id) {
-        let name = format!("{} {} {} {}", cell.workload, cell.scale, cell.durability, cell.variant);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(", ")
-}
-
-/// Whether two cells differ in their engine alone.
-fn competes(one: &CellId, other: &CellId) -> bool {
-    CellId { engine: String::new(), ..one.clone() }
-        == CellId { engine: String::new(), ..other.clone() }
-}
-
 /// The mean time of an operation in the counted runs of a phase, in ns.
 fn time_of(phase: &PhaseResult) -> Option<f64> {
     let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 0);
@@ -194,35 +158,12 @@ impl Run<'_> {
         cells: &[PlannedCell],
         ends: Instant,
     ) -> Result<bool, HarnessError> {
+        if !self.first_pass(cells, ends)? {
+            return Ok(false);
+        }
         let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         let counting = if self.counts(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
-        let ends = ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends);
-        let order = first_pass(cells, self.plan.seed);
-        let mut missed: Vec<usize> = Vec::new();
-        for cell in order {
-            if self.journal.ended(&cells[cell].id, 0).is_some() {
-                continue;
-            }
-            if Instant::now() >= ends {
-                missed.push(cell);
-                continue;
-            }
-            if !self.once_more(cell, 0, cells)? {
-                return Ok(false);
-            }
-        }
-        if !missed.is_empty() {
-            self.warn(format!(
-                "the time (--for) was over before every cell had a trial: {} of {} had none, of {}; give \
-                 more time, or name fewer workloads or engines",
-                missed.len(),
-                cells.len(),
-                left_out(cells, &missed)
-            ))?;
-            return Ok(true);
-        }
-        self.progress.so_far(&crate::journal::assemble(&self.journal));
-        self.race_on(cells, ends)
+        self.race_on(cells, ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends))
     }
 
     /// Runs cells again that are not certain, until the time is over or all are; whether it was not interrupted.
@@ -270,7 +211,7 @@ impl Run<'_> {
 
     fn lanes(&self, cells: &[PlannedCell]) -> Vec<Lane> {
         let mut lanes: Vec<Lane> = Vec::with_capacity(cells.len());
-        for (group, own) in competing(cells).enumerate() {
+        for (group, own) in pass::competing(cells).enumerate() {
             let lane = |cell: &PlannedCell| Lane { group, out: cell.reference, ..Lane::default() };
             lanes.extend(own.iter().map(lane));
         }

@@ -1,3 +1,6 @@
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
 use super::*;
 
 /// A cell of group 0 with the times of one phase.
