@@ -1,9 +1,9 @@
 /**
- * Which engine for whom: must-haves leave engines out, and what matters ranks the others by the
- * weighted geometric mean of their ratios to the best, exp(Σ wᵢ ln rᵢ / Σ wᵢ). The geometric mean
+ * What the sliders make of the program's table, as weights of one's own cannot be ranked beforehand: must-haves
+ * leave engines out, and what matters ranks the others by the weighted geometric mean of their ratios to the best, exp(Σ wᵢ ln rᵢ / Σ wᵢ). The geometric mean
  * is the one whose order does not depend on the reference of the ratios (Fleming and Wallace, "How
  * not to lie with statistics", CACM 29(3), 1986). Lower is better; 1 is best at everything weighted.
- * `docs/advice.md` has the same rule.
+ * `docs/advice.md` has the same rule, and a test holds it to the orders that the program made.
  */
 
 import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";

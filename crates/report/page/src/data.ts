@@ -28,7 +28,7 @@ export interface Page {
   published: Table[];
   /** What modelled flash cards would have programmed; absent where none was asked for. */
   flash?: Table[];
-  answer: Table[];
+  answer: Answer[];
   costs: Table[];
   /** Situations to begin with; the first is all work alike. */
   presets: Preset[];
@@ -420,7 +420,32 @@ export interface Table {
   notes: Note[];
 }
 
-/** A box of it: `second` is the ratio, and `ratio` that as a number. */
+/** What to take by one result: the terminal's screen, with the orders that go with it. */
+export interface Answer {
+  result: number;
+  take: Note[];
+  header: string[];
+  rows: [string, Text[]][];
+  /** The engine of each row. */
+  engines: { engine: string; peak_bytes?: number }[];
+  /** What the marks mean. */
+  legend: string[];
+  /** One for each preset. */
+  orders: Ranking[];
+}
+
+/** Engines in the order of a preset: `crates/report/src/advise/presets.rs`, which ranks them. */
+export interface Ranking {
+  preset: string;
+  /** By what they are ordered. */
+  says: string;
+  /** The best first. */
+  ranked: { engine: string; score: number; interval: [number, number] | null; not_certainly_before: string[] }[];
+  /** Who has no place, and why. */
+  left: { engine: string; why: string[] }[];
+}
+
+/** A box of a table: `second` is the ratio, and `ratio` that as a number. */
 export interface Text {
   value: string;
   marks?: string;

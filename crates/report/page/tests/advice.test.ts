@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { advise, meant, type MustHaves } from "../src/advice";
-import { advice } from "./browser";
+import { advice, golden } from "./browser";
 
 const must = (changes: Partial<MustHaves> = {}): MustHaves => ({
   tier: "process", sql: false, embedded: false, memory: null, licence: "other", rate: null, ...changes,
@@ -66,4 +66,23 @@ test("resources are of ingest where nothing else that writes matters", () => {
   assert.deepEqual(meant(table, { ingest: 3, analytics: 1, wear: 2, memory: 1 }), { ingest: 3, analytics: 1, "ingest-wear": 2, memory: 1 });
   assert.deepEqual(meant(table, { ingest: 3, load: 1, wear: 2 }), { ingest: 3, load: 1, wear: 2 });
   assert.deepEqual(meant(table, { wear: 2 }), { wear: 2 });
+});
+
+test("the orders that the program made come out of the exported table again", () => {
+  const page = golden();
+  const tables = (page.advice[0]?.tables ?? []).filter((table) => table.memory_limit_bytes === undefined);
+  const table = [...tables].sort((a, b) => b.rows - a.rows)[0];
+  const orders = page.answer[0]?.orders ?? [];
+  assert.ok(table && orders.some(({ ranked }) => ranked.length > 1));
+  for (const order of orders) {
+    const preset = page.presets.find(({ id }) => id === order.preset);
+    const tier = /at durability (\w+)/.exec(order.says)?.[1] as MustHaves["tier"];
+    const own = table.engines.filter((engine) => engine.tier === tier);
+    const measured = (preset?.weights ?? []).filter(([id]) => own.filter((engine) => engine.ratios[id] !== undefined).length > 1);
+    const asked = must({ tier, memory: preset?.memory_bytes ?? null, rate: preset?.rows_per_second ?? null });
+    const kept = { ...table, engines: table.engines.filter(({ broken }) => !broken) };
+    const again: ReturnType<typeof advise>["ranked"] = advise(kept, asked, Object.fromEntries(measured)).ranked;
+    assert.deepEqual(again.map(({ engine }) => engine.engine), order.ranked.map(({ engine }) => engine), order.preset);
+    again.forEach(({ score }, at) => assert.ok(Math.abs(score - (order.ranked[at]?.score ?? 0)) < 1e-9 * score, order.preset));
+  }
 });

@@ -284,7 +284,7 @@ pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     text::unique(of.map(|phases| phases.workload))
 }
 
-/// The questions of `sensors`.
+/// The questions of `sensors`, each once: `full_profile` asks four of them again.
 const QUESTIONS: &[&str] = &[
     "avg_sensor",
     "hot_sensors",
@@ -293,7 +293,6 @@ const QUESTIONS: &[&str] = &[
     "outages",
     "topk_sensors",
     "compare_two",
-    "full_profile",
 ];
 
 /// The ways of reading a cycle of `machine`.

@@ -4,7 +4,7 @@
 use embermark_model::Durability;
 use serde::Serialize;
 
-use super::{AdviceTable, EngineAdvice, Needs, Place, Weight, advise};
+use super::{Advice, AdviceTable, EngineAdvice, Left, Needs, Place, Weight, advise};
 use crate::{format, text};
 
 /// The kinds of work that count alike where nothing is weighed, with their names in a sentence.
@@ -95,11 +95,23 @@ pub(crate) fn work_name(weights: &[Weight]) -> String {
     }
 }
 
-/// What to take by these weights; `None` where nobody is ranked. Who broke a promise is not to be taken.
+/// Who is left under these needs, in which order. An engine that broke what the tier promises is left out.
+pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Advice {
+    let (broken, kept) = table.engines.iter().cloned().partition(|entry| entry.broken.is_some());
+    let kept = AdviceTable { engines: kept, ..table.clone() };
+    let known = |weight: &&Weight| kept.criteria.iter().any(|one| one.id == weight.criterion);
+    let weights: Vec<Weight> = weights.iter().filter(known).cloned().collect();
+    let mut advice = advise(&kept, needs, &weights).expect("every criterion is one of the table's");
+    let broken: Vec<EngineAdvice> = broken;
+    let broken = broken.into_iter().filter(|entry| entry.tier == needs.tier);
+    let why = || vec![format!("broke what {} promises", needs.tier)];
+    advice.excluded.extend(broken.map(|entry| Left { engine: entry.engine, why: why() }));
+    advice
+}
+
+/// What to take by these weights; `None` where nobody is ranked.
 pub(crate) fn of(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Option<Pick> {
-    let mut table = table.clone();
-    table.engines.retain(|entry| entry.broken.is_none());
-    let ranked = ranked(&table, needs, weights);
+    let ranked = ranked(table, needs, weights);
     let (first, others) = ranked.split_first()?;
     let next = others.first().map(|next| Next {
         engine: next.engine.clone(),
@@ -116,12 +128,12 @@ pub(crate) fn of(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Optio
     Some(Pick {
         engine: first.engine.clone(),
         next,
-        turns: turns(&table, needs, weights, &first.engine),
+        turns: turns(table, needs, weights, &first.engine),
     })
 }
 
 fn ranked(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Vec<Place> {
-    advise(table, needs, weights).map(|advice| advice.ranked).unwrap_or_default()
+    advice(table, needs, weights).ranked
 }
 
 /// One kind of work at which another is far ahead, one resource, and another tier with another pick.

@@ -4,7 +4,8 @@
 use embermark_model::Durability;
 use serde::Serialize;
 
-use super::{AdviceTable, Needs, Pick, Weight, pick};
+use super::{AdviceTable, Left, Needs, Pick, Place, Weight, pick};
+use crate::{format, text};
 
 /// A situation.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -94,19 +95,37 @@ pub(crate) struct Answer {
     pub lacking: Vec<&'static str>,
 }
 
+/// The engines in the order of a situation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranking {
+    /// The situation's id.
+    pub preset: &'static str,
+    /// By what they are ordered, and what of it was not measured.
+    pub says: String,
+    /// The best first.
+    pub ranked: Vec<Place>,
+    /// Who has no place, and why.
+    pub left: Vec<Left>,
+}
+
+/// What a situation asks of a table: its needs, the weights of what was measured, and what was not.
+struct Asked {
+    needs: Needs,
+    weights: Vec<Weight>,
+    lacking: Vec<&'static str>,
+}
+
+/// Whether at least two engines were measured by a criterion in a tier.
+fn is_measured(table: &AdviceTable, tier: Durability, criterion: &str) -> bool {
+    let own = table.engines.iter().filter(|entry| entry.tier == tier);
+    own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
+}
+
 impl Preset {
-    /// What to take by a table; `None` where what matters most was not measured in its tier.
-    pub(crate) fn answer(&self, table: &AdviceTable, main: Durability) -> Option<Answer> {
-        let has = |tier: Durability, id: &str| {
-            let own = table.engines.iter().filter(|entry| entry.tier == tier);
-            own.filter(|entry| entry.ratios.contains_key(id)).count() > 1
-        };
-        let (first, _) = self.weights.first()?;
-        let tier = self.tier.unwrap_or(main);
+    fn asked(&self, table: &AdviceTable, tier: Durability) -> Asked {
         let (known, lacking): (Vec<_>, Vec<_>) =
-            self.weights.iter().partition(|(id, _)| has(tier, id));
+            self.weights.iter().partition(|(id, _)| is_measured(table, tier, id));
         let weight = |(id, weight): (&str, f64)| Weight { criterion: id.to_owned(), weight };
-        let weights: Vec<Weight> = known.into_iter().map(weight).collect();
         let needs = Needs {
             tier,
             sql: false,
@@ -115,10 +134,63 @@ impl Preset {
             licence: None,
             rows_per_second: self.rows_per_second,
         };
-        if !has(tier, first) {
-            return None;
+        Asked {
+            needs,
+            weights: known.into_iter().map(weight).collect(),
+            lacking: lacking.into_iter().map(|(id, _)| id).collect(),
         }
-        let pick = pick::of(table, needs, &weights)?;
-        Some(Answer { pick, tier, lacking: lacking.into_iter().map(|(id, _)| id).collect() })
+    }
+
+    /// Its tier, where what matters most was measured in that.
+    fn tier(&self, table: &AdviceTable, main: Durability) -> Option<Durability> {
+        let (first, _) = self.weights.first()?;
+        Some(self.tier.unwrap_or(main)).filter(|tier| is_measured(table, *tier, first))
+    }
+
+    /// What to take by a table; `None` where what matters most was not measured in its tier.
+    pub(crate) fn answer(&self, table: &AdviceTable, main: Durability) -> Option<Answer> {
+        let tier = self.tier(table, main)?;
+        let Asked { needs, weights, lacking } = self.asked(table, tier);
+        Some(Answer { pick: pick::of(table, needs, &weights)?, tier, lacking })
+    }
+
+    /// The order of a table's engines; in the main tier where what matters most was not measured in its own.
+    pub(crate) fn order(&self, table: &AdviceTable, main: Durability) -> Ranking {
+        let tier = self.tier(table, main).unwrap_or(main);
+        let Asked { needs, weights, lacking } = self.asked(table, tier);
+        let advice = pick::advice(table, needs, &weights);
+        let label = |id: &&str| {
+            let known = table.criteria.iter().find(|criterion| criterion.id == *id);
+            known.map_or(*id, |criterion| criterion.label).to_owned()
+        };
+        let other = self.tier.filter(|asked| *asked != tier);
+        let other = other.map(|asked| format!("durability {asked}"));
+        let lacking = text::joined(other.into_iter().chain(lacking.iter().map(label)), ", ");
+        let lacking = match lacking.is_empty() {
+            true => lacking,
+            false => format!("; not measured here: {lacking}"),
+        };
+        let alike = self.weights.iter().all(|(_, weight)| *weight <= 1.0);
+        let weighed = self.weights.iter().map(|(id, weight)| match alike {
+            true => (*id).to_owned(),
+            false => format!("{id} {weight}"),
+        });
+        let rate = self.rows_per_second.map(|rate| format!(", at least {rate} rows/s"));
+        let memory = self
+            .memory_bytes
+            .map(|most| format!(", at most {} of memory", format::bytes(most as f64)));
+        let says = format!(
+            "Order by {} at durability {tier}{}{}{lacking}. 1 is the best at all of it.",
+            text::joined(weighed, ", "),
+            rate.unwrap_or_default(),
+            memory.unwrap_or_default()
+        );
+        let references = |left: &Left| {
+            let mut own = table.engines.iter().filter(|entry| entry.engine == left.engine);
+            own.any(|entry| entry.facts.kind == "reference")
+        };
+        let mut left: Vec<Left> = advice.excluded.into_iter().chain(advice.unmeasured).collect();
+        left.retain(|left| !references(left));
+        Ranking { preset: self.id, says, ranked: advice.ranked, left }
     }
 }

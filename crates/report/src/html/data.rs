@@ -11,10 +11,12 @@ use embermark_model::{Durability, Status};
 use serde::Serialize;
 
 use super::durability::DurabilityData;
+use crate::advise::presets::Ranking;
 use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
-use crate::grid::Annotated;
+use crate::grid::{Annotated, Grid};
 use crate::notes::{Note, Section};
+use crate::overview::device::Measured;
 use crate::scaling::Scaling;
 use crate::summary::{Amounts, Column, Explanation, Figure, Usage};
 
@@ -58,7 +60,7 @@ pub struct Page<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<TableData>,
     /// What to take, and a line for each engine, of results in which rows were committed one by one.
-    pub answer: Vec<TableData>,
+    pub answer: Vec<AnswerData>,
     /// What it costs to keep up with a machine.
     pub costs: Vec<TableData>,
     /// What was tried of durability; absent where no tier of what is shown promises anything.
@@ -315,6 +317,24 @@ pub struct TableData {
     /// The table and its notes.
     #[serde(flatten)]
     pub table: Annotated,
+}
+
+/// What to take by one result: the terminal's screen.
+#[derive(Clone, Debug, Serialize)]
+pub struct AnswerData {
+    /// Which result, by its place.
+    pub result: usize,
+    /// What to take, in lines.
+    pub take: Vec<Note>,
+    /// A line for each engine.
+    #[serde(flatten)]
+    pub grid: Grid,
+    /// The engine of each line.
+    pub engines: Vec<Measured>,
+    /// What the marks mean.
+    pub legend: Vec<String>,
+    /// The engines in the order of each of [`Page::presets`].
+    pub orders: Vec<Ranking>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

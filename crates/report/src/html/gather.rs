@@ -2,7 +2,7 @@
 
 use embermark_model::result::ResultFile;
 
-use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
+use super::data::{AdviceData, AnswerData, GroupData, Page, ResultData, TableData, VERSION};
 use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
 use crate::export::label;
@@ -55,7 +55,14 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let table = |table| TableData { result: page.results.len(), table };
         let published = published::beside(source.result, &comparison, Beside::Measured);
         page.published.extend(published.into_iter().map(table));
-        page.answer.extend(device::annotated(source.result, &comparison).map(table));
+        page.answer.extend(device::of(source.result, &comparison).map(|device| AnswerData {
+            result: page.results.len(),
+            take: device.take,
+            grid: device.grid,
+            engines: device.engines,
+            legend: device.legend,
+            orders: device.orders,
+        }));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         let ageing = ageing::grids(source.result);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));

@@ -5,12 +5,13 @@
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
-use crate::advise::presets::PRESETS;
+use crate::advise::presets::{PRESETS, Ranking};
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Weight, pick};
-use crate::grid::{self, Annotated, Grid, Text, Tone};
+use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::summary::{Comparison, Entry};
 use crate::{Options, format, table, text};
+use serde::Serialize;
 use textwrap::core::display_width;
 
 /// Criteria of the work, with their headings; before them stand commits of single rows, by tier.
@@ -27,19 +28,37 @@ const FAR: f64 = 100.0;
 const BOUND: f64 = 20.0;
 
 /// What a device builder reads first.
-pub(super) struct Device {
+pub(crate) struct Device {
     /// What to take, a line for each kind of work.
     pub take: Vec<Note>,
     /// The table.
     pub grid: Grid,
     /// What its marks mean.
     pub legend: Vec<String>,
+    /// Of each row of the table the engine, and the most memory that it had, in bytes.
+    pub engines: Vec<Measured>,
+    /// The engines in the order of each situation.
+    pub orders: Vec<Ranking>,
+}
+
+/// An engine of a row, in the tier in which all work was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// Its id.
+    pub engine: String,
+    /// The most memory that it had, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<f64>,
 }
 
 /// `None` of a result without commits of single rows, or with nobody to compare.
-pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
+pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
     let tables = advise::tables(&[file], None, &[None]).tables;
-    let table = tables.into_iter().max_by_key(|table| table.rows)?;
+    let mut table = tables.into_iter().max_by_key(|table| table.rows)?;
+    for entry in &mut table.engines {
+        // Who broke a promise is shown, and not to be taken.
+        entry.broken = is_broken(comparison, entry).then(|| "broken".to_owned());
+    }
     let has_ingest = |tier: &Durability| {
         let own = table.engines.iter().filter(|entry| entry.tier == *tier);
         own.filter(|entry| entry.ratios.contains_key("ingest")).count() > 1
@@ -65,30 +84,34 @@ pub(super) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
         let texts: Vec<Text> =
             columns.iter().map(|column| column.text(file, &table, &engine)).collect();
         let compared = texts.iter().any(|text| text.value != format::NOT_MEASURED);
-        compared.then(|| (heading(comparison, &engine), texts))
+        compared.then_some((engine, texts))
     };
     let mut rows: Vec<(String, Vec<Text>)> = engines.into_iter().filter_map(row).collect();
     let by_client = by_client(comparison, main);
     for (name, texts) in &mut rows {
-        let plain =
-            name.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
         let at = columns.iter().position(|column| column.criterion == "analytics");
         if let Some(text) = at.and_then(|at| texts.get_mut(at))
-            && by_client.iter().any(|engine| engine == plain)
+            && by_client.contains(name)
             && text.value != format::NOT_MEASURED
         {
             text.marks += grid::CLIENT_SIDE;
         }
     }
     let header = columns.iter().map(|column| column.heading.clone()).collect();
-    let grid = Grid { title: String::new(), header, rows };
-    // Who broke a promise is shown, and not to be taken.
-    let mut kept = table.clone();
-    kept.engines.retain(|entry| !is_broken(comparison, entry));
+    let measured = |engine: &String| {
+        let own = |entry: &&EngineAdvice| (&entry.engine, entry.tier) == (engine, main);
+        let peak = table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes);
+        Measured { engine: text::plain(engine), peak_bytes: peak }
+    };
+    let engines = rows.iter().map(|(engine, _)| measured(engine)).collect();
+    let rows = rows.into_iter().map(|(engine, texts)| (heading(comparison, &engine), texts));
+    let grid = Grid { title: String::new(), header, rows: rows.collect() };
     Some(Device {
-        take: take(file, &kept, &tiers, main),
+        take: take(file, &table, &tiers, main),
         legend: legend(&grid, &tiers, main),
         grid,
+        engines,
+        orders: PRESETS.iter().map(|preset| preset.order(&table, main)).collect(),
     })
 }
 
@@ -321,13 +344,6 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
     ];
     says.extend(marks.into_iter().filter(|(occurs, _)| *occurs).map(|(_, text)| text));
     says
-}
-
-/// The same as a table with notes: first what to take, then what its marks mean.
-pub(crate) fn annotated(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Annotated> {
-    let Device { take, grid, legend } = of(file, comparison)?;
-    let legend = legend.into_iter().map(|says| note("", says));
-    Some(Annotated { grid, notes: take.into_iter().chain(legend).collect() })
 }
 
 /// What to take, and below it the table.

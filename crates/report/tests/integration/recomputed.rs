@@ -14,7 +14,7 @@ type Line = BTreeMap<String, String>;
 type Figures = BTreeMap<String, f64>;
 
 const QUESTIONS: &str = "avg_sensor hot_sensors anomalies daily_summary outages topk_sensors \
-                         compare_two full_profile";
+                         compare_two";
 const CHANGES: &str = "update_indexed update_scan delete_indexed delete_scan";
 const ROWS: &str = "single one-transaction bulk";
 

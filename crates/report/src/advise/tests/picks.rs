@@ -1,5 +1,6 @@
 use super::*;
 use crate::advise::pick::{self, Order};
+use crate::advise::presets::PRESETS;
 
 fn brief(file: &ResultFile, needs: Needs, weighed: &[(&str, f64)]) -> String {
     super::super::brief(&tables(&[file], None, &[]), needs, &weights(weighed), 200).unwrap()
@@ -30,6 +31,26 @@ fn who_broke_a_promise_is_not_picked() {
     own.broken = Some("broken by a kill".to_owned());
     let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
     assert_ne!(all.engine, "tree");
+    let order = PRESETS[0].order(&table, ANY.tier);
+    let why = order.left.iter().find(|left| left.engine == "tree").map(|left| &left.why[0]);
+    assert_eq!(why.unwrap(), "broke what process promises");
+}
+
+#[test]
+fn the_order_of_a_situation_begins_with_what_to_take_in_it() {
+    let file = three();
+    let table = table(&[&file]);
+    let mut answered = 0;
+    for preset in &PRESETS {
+        let order = preset.order(&table, ANY.tier);
+        assert!(order.ranked.windows(2).all(|pair| pair[0].score <= pair[1].score));
+        let Some(answer) = preset.answer(&table, ANY.tier) else { continue };
+        answered += 1;
+        assert_eq!(order.ranked[0].engine, answer.pick.engine, "{}", preset.id);
+        let next = order.ranked.get(1).map(|next| next.engine.as_str());
+        assert_eq!(next, answer.pick.next.as_ref().map(|next| next.engine.as_str()));
+    }
+    assert!(answered > 1);
 }
 
 #[test]
@@ -68,7 +89,6 @@ fn what_nobody_measured_names_the_command_that_measures_it() {
 
 #[test]
 fn a_situation_is_answered_in_its_tier_by_what_was_measured() {
-    use crate::advise::presets::PRESETS;
     let file = three();
     let table = table(&[&file]);
     let of = |id: &str| {
