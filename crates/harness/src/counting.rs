@@ -10,7 +10,7 @@ use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Line};
-use crate::race::is_main;
+use crate::race::{competes, expected, is_main};
 use crate::session::{Purpose, Run};
 
 impl Run<'_> {
@@ -48,21 +48,27 @@ impl Run<'_> {
         }
         let isolation = isolation.ok();
         let records = self.records(isolation.as_ref())?;
-        for (number, cell) in (before + 1..).zip(cells) {
+        let (mut fits, mut missed) = (true, 0);
+        for (place, (number, cell)) in (before + 1..).zip(cells).enumerate() {
+            // One table of cells that compete after the other, and none of which there is time for a part.
+            if place == 0 || !competes(&cells[place - 1].id, &cell.id) {
+                let table: Vec<_> =
+                    cells[place..].iter().take_while(|own| competes(&own.id, &cell.id)).collect();
+                let lasts = expected(&table, &self.journal.trials);
+                fits = self.ends().is_none_or(|ends| Instant::now() + lasts <= ends);
+            }
             // A phase that lasts by the clock loads nothing twice: its own trials have the size.
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
             let figures =
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
             let timed = self.journal.trials.iter().find(figures).map(|ended| load_of(&ended.trial));
             let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
-            if self.ends().is_some_and(|ends| Instant::now() >= ends) {
-                let left = cells.len() - (number - before - 1) as usize;
-                self.not_counted(format!(
-                    "the time (--for) was over before {left} of {} cells were counted",
-                    cells.len()
-                ))?;
-                break;
+            if !fits {
+                missed += 1;
+                continue;
             }
+            let after: Vec<&PlannedCell> = cells[place + 1..].iter().collect();
+            self.progress.to_go(expected(&after, &self.journal.trials));
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
             let trial = match self.count_cell(cell, load, isolation.as_ref(), records) {
@@ -80,6 +86,12 @@ impl Run<'_> {
             self.show_ending(&trial);
             let cell = cell.id.clone();
             self.journal.add(Line::Counted { counted: Box::new(EndedTrial { cell, trial }) })?;
+        }
+        if missed > 0 {
+            self.not_counted(format!(
+                "the time (--for) was over before {missed} of {} cells were counted",
+                cells.len()
+            ))?;
         }
         Ok(true)
     }

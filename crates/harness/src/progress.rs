@@ -36,6 +36,9 @@ pub trait Progress {
     /// A phase begins its `run`-th run, from 1, of `runs`.
     fn phase(&mut self, _name: &str, _run: u32, _runs: u32) {}
 
+    /// What comes after the next trial is expected to take so long.
+    fn to_go(&mut self, _lasts: Duration) {}
+
     /// The trial ended, after `wall` time.
     fn trial_ended(&mut self, _status: Status, _reason: Option<&str>, _wall: Duration) {}
 

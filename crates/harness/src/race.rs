@@ -20,7 +20,7 @@ use crate::session::Run;
 
 mod pass;
 
-pub(crate) use pass::is_main;
+pub(crate) use pass::{competes, expected, is_main};
 
 /// Standard errors between two means that are told apart.
 const CERTAIN: f64 = 3.0;

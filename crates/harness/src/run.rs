@@ -214,6 +214,7 @@ impl Run<'_> {
         let all = counted + explains.len() as u32;
         self.progress.note(&announced(all, self.plan));
         self.progress.started(all);
+        self.later = counts.iter().chain(&explains).cloned().collect();
         let mut complete = self.before_trials();
         if matches!(complete, Ok(true)) {
             complete = self.take_steps(&turns, &runnable);
@@ -312,8 +313,11 @@ impl Run<'_> {
         cells: &[PlannedCell],
     ) -> Result<bool, HarnessError> {
         let mut slowed = throttle::PhaseObserver::begin(System::here());
-        for (number, turn) in (number..).zip(turns) {
+        for (place, (number, turn)) in (number..).zip(turns).enumerate() {
             let cell = &cells[turn.cell];
+            let after = turns[place + 1..].iter().map(|turn| &cells[turn.cell]);
+            let after: Vec<&PlannedCell> = after.chain(&self.later).collect();
+            self.progress.to_go(race::expected(&after, &self.journal.trials));
             let Some(trial) = self.turn(*turn, number, cell, "")? else { return Ok(false) };
             self.check_version(&cell.id, &trial)?;
             let cell = cell.id.clone();

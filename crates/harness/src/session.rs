@@ -11,6 +11,7 @@ use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::Trial;
 use embermark_workloads::machine;
 
+use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::energy::Sampler;
 use crate::explaining::Explain;
@@ -42,6 +43,8 @@ pub(crate) struct Run<'a> {
     pub began: Instant,
     /// Outlives this process, where private servers run.
     _keeper: Option<Keeper>,
+    /// Cells that have another trial when the timed ones are over.
+    pub later: Vec<PlannedCell>,
     /// Of the next trial by phase the longest time of a run in ns, beside the plan's.
     pub bounds: BTreeMap<String, u64>,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
@@ -77,6 +80,7 @@ impl<'a> Run<'a> {
             energy: options.energy.sampler(),
             progress,
             began: Instant::now(),
+            later: Vec::new(),
             bounds: BTreeMap::new(),
             isolation: None,
         }

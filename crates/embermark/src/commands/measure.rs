@@ -104,6 +104,10 @@ impl Progress for Provisional {
         self.under.phase(name, run, runs);
     }
 
+    fn to_go(&mut self, lasts: Duration) {
+        self.under.to_go(lasts);
+    }
+
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
         self.under.trial_ended(status, reason, wall);
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use embermark_model::{CellId, Status, foreign};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Progress;
 use super::lines::{ending, heading};
@@ -42,7 +42,7 @@ impl Progress for Bar {
         // The template is constant and right; without a style the bar has the crate's own.
         // Colours in it are left out by the crate when NO_COLOR is set.
         if let Ok(style) = ProgressStyle::with_template(
-            "{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far, about {eta} to go\n{wide_msg}",
+            "{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far{prefix}\n{wide_msg}",
         ) {
             self.bar.set_style(style);
         }
@@ -72,6 +72,12 @@ impl Progress for Bar {
 
     fn phase(&mut self, name: &str, run: u32, runs: u32) {
         self.bar.set_message(format!("{}  {} {run}/{runs}", self.current, foreign::plain(name)));
+    }
+
+    fn to_go(&mut self, lasts: Duration) {
+        if self.within.is_none() && !lasts.is_zero() {
+            self.bar.set_prefix(format!(", about {} to go", HumanDuration(lasts)));
+        }
     }
 
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
@@ -137,6 +143,7 @@ mod tests {
         bar.trial_ended(Status::Failed, Some("it died"), Duration::from_secs(1));
         step();
         bar.trial(2, &cell, 1);
+        bar.to_go(Duration::from_secs(7));
         step();
         bar.phase("read", 2, 6);
         let seen = screen.contents();
@@ -146,7 +153,7 @@ mod tests {
             ),
             "{seen}"
         );
-        assert!(seen.contains(" 1/2 ") && seen.contains("to go"), "{seen}");
+        assert!(seen.contains(" 1/2 ") && seen.contains("about 7 seconds to go"), "{seen}");
         assert!(seen.ends_with("[2/2] sqlite sensors 10k process single #2  read 2/6"), "{seen}");
         bar.finished();
         assert!(screen.contents().ends_with("(it died)"), "{}", screen.contents());

@@ -24,7 +24,8 @@ pub struct Lines<W> {
     to: W,
     trials: u32,
     ended: u32,
-    spent: Duration,
+    /// What comes after the trial under way is expected to take.
+    to_go: Duration,
     current: String,
     /// Of a run of a limited time: when it began, how long it lasts, and the minutes that a line was for.
     within: Option<(Instant, Duration, u64)>,
@@ -39,21 +40,18 @@ impl<W: Write> Lines<W> {
             to,
             trials: 0,
             ended: 0,
-            spent: Duration::ZERO,
+            to_go: Duration::ZERO,
             current: String::new(),
             within: None,
             shown: false,
         }
     }
 
-    /// How long the trials that are left take if they take as long as the others did: their order is
-    /// shuffled, so that these are a sample of all.
-    fn to_go(&self) -> String {
-        let left = self.trials.saturating_sub(self.ended);
-        if left == 0 || self.ended < FEWEST_ENDED {
+    fn expected(&self) -> String {
+        if self.ended >= self.trials || self.ended < FEWEST_ENDED {
             return String::new();
         }
-        format!(", about {} to go", HumanDuration(self.spent / self.ended * left))
+        format!(", about {} to go", HumanDuration(self.to_go))
     }
 
     fn line(&mut self, text: &str) {
@@ -68,7 +66,7 @@ impl<W: Write> Progress for Lines<W> {
     }
 
     fn started(&mut self, trials: u32) {
-        (self.trials, self.ended, self.spent) = (trials, 0, Duration::ZERO);
+        (self.trials, self.ended, self.to_go) = (trials, 0, Duration::ZERO);
     }
 
     fn started_for(&mut self, began: Instant, lasts: Duration) {
@@ -85,9 +83,12 @@ impl<W: Write> Progress for Lines<W> {
         self.current = heading(number, self.trials, cell, index);
     }
 
+    fn to_go(&mut self, lasts: Duration) {
+        self.to_go = lasts;
+    }
+
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
         self.ended += 1;
-        self.spent += wall;
         if let Some((began, lasts, said)) = self.within {
             let minutes = began.elapsed().as_secs() / 60;
             if status.is_failure() {
@@ -101,7 +102,7 @@ impl<W: Write> Progress for Lines<W> {
             self.within = Some((began, lasts, said.max(minutes)));
             return;
         }
-        let line = format!("{}: {}{}", self.current, ending(status, reason, wall), self.to_go());
+        let line = format!("{}: {}{}", self.current, ending(status, reason, wall), self.expected());
         self.line(&line);
     }
 }
@@ -164,6 +165,7 @@ mod tests {
         lines.started(5);
         for number in 1..=5 {
             lines.trial(number, &cell(), 0);
+            lines.to_go(Duration::from_secs(u64::from(5 - number) * 20));
             lines.trial_ended(Status::Ok, None, Duration::from_secs(u64::from(number) * 10));
         }
         let shown = String::from_utf8(lines.to).unwrap();
@@ -175,7 +177,7 @@ mod tests {
                 "10.0 s",
                 "20.0 s",
                 "30.0 s, about 40 seconds to go",
-                "40.0 s, about 25 seconds to go",
+                "40.0 s, about 20 seconds to go",
                 "50.0 s"
             ]
         );

@@ -1,9 +1,12 @@
 //! The first pass of a race: every cell once, one table of competing cells after the other. A table whose cells
 //! are not all measured compares nobody, so none is begun that would not end in time.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 use embermark_model::CellId;
+use embermark_model::result::Trial;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -22,7 +25,7 @@ pub(super) fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[Planned
 }
 
 /// Whether two cells differ in their engine alone.
-fn competes(one: &CellId, other: &CellId) -> bool {
+pub(crate) fn competes(one: &CellId, other: &CellId) -> bool {
     CellId { engine: String::new(), ..one.clone() }
         == CellId { engine: String::new(), ..other.clone() }
 }
@@ -47,16 +50,52 @@ pub(crate) fn is_main(id: &CellId, cells: &[PlannedCell]) -> bool {
     first.is_some_and(|first| first.id.variant == id.variant)
 }
 
-/// How long cells are expected to take: as long as other trials of their engines did, or as all did.
-fn expected(table: &[usize], cells: &[PlannedCell], ended: &[EndedTrial]) -> Duration {
-    let mean = |counts: &dyn Fn(&EndedTrial) -> bool| {
-        let walls = ended.iter().filter(|ended| counts(ended)).map(|ended| ended.trial.wall_ns);
-        let (count, sum) = walls.fold((0_u64, 0_u64), |(count, sum), ns| (count + 1, sum + ns));
-        (count > 0).then(|| sum / count)
+/// What is not a phase of a trial, its process, its rows and its end, takes as long as so many phases.
+const BESIDE: u64 = 3;
+
+/// How long trials of cells are expected to take: as long as those of the same cell did; of one that had none, for
+/// each of its phases as long as trials of its engine did, or as all did.
+pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration {
+    let mut of_cells = Pace::default();
+    let mut of_engines = Pace::default();
+    for EndedTrial { cell, trial } in ended {
+        of_cells.add(cell, trial);
+        of_engines.add(cell.engine.as_str(), trial);
+    }
+    let of = |cell: &PlannedCell| {
+        let pace = of_cells.of(&cell.id).or_else(|| of_engines.of(cell.id.engine.as_str()));
+        pace.or(of_engines.mean()).unwrap_or(0) * (BESIDE + cell.phases.len() as u64)
     };
-    let of = |engine: &str| mean(&|ended| ended.cell.engine == engine).or_else(|| mean(&|_| true));
-    let all = table.iter().filter_map(|at| of(&cells[*at].id.engine));
-    Duration::from_nanos(all.sum())
+    Duration::from_nanos(cells.iter().copied().map(of).sum())
+}
+
+/// Of each key how many phases its trials had, what is beside them included, and how long they took in ns.
+struct Pace<K>(HashMap<K, (u64, u64)>);
+
+impl<K> Default for Pace<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> Pace<K> {
+    fn add(&mut self, key: K, trial: &Trial) {
+        let (phases, ns) = self.0.entry(key).or_default();
+        *phases += BESIDE + trial.phases.len() as u64;
+        *ns += trial.wall_ns;
+    }
+
+    /// Time of a phase in ns.
+    fn of(&self, key: K) -> Option<u64> {
+        self.0.get(&key).map(|(phases, ns)| ns / phases)
+    }
+
+    fn mean(&self) -> Option<u64> {
+        let all = self.0.values();
+        let (phases, ns) =
+            all.fold((0, 0), |sum: (u64, u64), (phases, ns)| (sum.0 + phases, sum.1 + ns));
+        ns.checked_div(phases)
+    }
 }
 
 /// What cells without a trial are of: `htap 1k power commit-each, …`, each once.
@@ -82,7 +121,8 @@ impl Run<'_> {
         let mut is_shown = false;
         for mut table in tables(cells, self.plan.seed) {
             table.retain(|at| self.journal.ended(&cells[*at].id, 0).is_none());
-            let lasts = expected(&table, cells, &self.journal.trials);
+            let own: Vec<&PlannedCell> = table.iter().map(|at| &cells[*at]).collect();
+            let lasts = expected(&own, &self.journal.trials);
             if !is_shown && self.began.elapsed() + lasts > FIRST_SCREEN {
                 self.progress.so_far(&journal::assemble(&self.journal));
                 is_shown = true;
@@ -116,7 +156,7 @@ impl Run<'_> {
 
 #[cfg(test)]
 mod tests {
-    use embermark_model::result::Trial;
+    use embermark_model::result::PhaseResult;
     use embermark_model::{Durability, Scale};
 
     use super::*;
@@ -164,13 +204,27 @@ mod tests {
 
     #[test]
     fn a_table_takes_as_long_as_other_trials_of_its_engines_and_one_that_is_new_as_all() {
-        let ended = |engine: &str, wall_ns| EndedTrial {
+        let ended = |engine: &str, wall_ns, phases: usize| EndedTrial {
             cell: cell("one", "each", engine).id,
-            trial: Trial { wall_ns, ..Trial::default() },
+            trial: Trial {
+                wall_ns,
+                phases: vec![PhaseResult::default(); phases],
+                ..Trial::default()
+            },
         };
-        let cells = ["a", "b", "new"].map(|engine| cell("two", "each", engine));
-        assert_eq!(expected(&[0, 1, 2], &cells, &[]), Duration::ZERO);
-        let all = [ended("a", 10), ended("a", 30), ended("b", 80)];
-        assert_eq!(expected(&[0, 1, 2], &cells, &all), Duration::from_nanos(20 + 80 + 40));
+        let [a, b, new] = ["a", "b", "new"].map(|engine| PlannedCell {
+            phases: vec!["read".to_owned()],
+            ..cell("two", "each", engine)
+        });
+        assert_eq!(expected(&[&a, &b, &new], &[]), Duration::ZERO);
+        // What is beside the phases takes as long as three, so that these are trials of ten, four and ten parts.
+        let all = [ended("a", 1_000, 7), ended("a", 600, 1), ended("b", 3_000, 7)];
+        let ns = |cells: &[&PlannedCell]| expected(cells, &all).as_nanos();
+        assert_eq!((ns(&[&a]), ns(&[&b])), (4 * (1_600 / 14), 4 * 300));
+        assert_eq!(ns(&[&new]), 4 * (4_600 / 24));
+        assert_eq!(ns(&[&a, &b, &new]), ns(&[&a]) + ns(&[&b]) + ns(&[&new]));
+        let known = PlannedCell { id: cell("one", "each", "b").id, ..a };
+        let own = [ended("b", 3_000, 7), EndedTrial { cell: new.id, ..ended("b", 8, 1) }];
+        assert_eq!(expected(&[&known], &own).as_nanos(), 4 * 300, "by its own trials alone");
     }
 }

@@ -6,14 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_meter::statistics::{includes_one, median, ratio_interval};
-use embermark_model::CellId;
 use embermark_model::result::ResultFile;
+use embermark_model::{CellId, Durability, Scale};
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use super::*;
+use crate::journal::EndedTrial;
 
 /// A recorded full plan.
 #[derive(Serialize, Deserialize)]
@@ -273,5 +274,55 @@ fn races_call_few_engines_different_from_themselves() {
         );
         // Of all would be less: most have no interval, and are called nothing.
         assert!(20 * different <= decided, "{name}: {different} of {decided}");
+    }
+}
+
+#[test]
+fn after_a_tenth_of_a_full_plan_its_length_is_known_to_a_fifth() {
+    for (name, of) in recordings() {
+        let whole = whole(&of);
+        let cells: Vec<PlannedCell> = of.cells.iter().map(planned).collect();
+        let mut furthest: f64 = 0.0;
+        for seed in 0..RACES {
+            let trials = of.cells.iter().zip(&cells);
+            let mut turns: Vec<(&PlannedCell, &RecordedTrial)> =
+                trials.flat_map(|(own, cell)| own.trials.iter().map(move |t| (cell, t))).collect();
+            turns.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            let (mut spent, mut ended) = (0.0, Vec::new());
+            while spent < whole / 10.0 {
+                let (cell, recorded) = turns.remove(0);
+                spent += recorded.seconds;
+                let wall_ns = (recorded.seconds * 1e9) as u64;
+                let phases = vec![PhaseResult::default(); recorded.phases.len()];
+                let trial = Trial { wall_ns, phases, ..Trial::default() };
+                ended.push(EndedTrial { cell: cell.id.clone(), trial });
+            }
+            let left: Vec<&PlannedCell> = turns.iter().map(|(cell, _)| *cell).collect();
+            let says = spent + pass::expected(&left, &ended).as_secs_f64();
+            furthest = furthest.max((says / whole - 1.0).abs());
+        }
+        println!("{name}: after a tenth its length is known to {:.0} %", furthest * 100.0);
+        assert!(furthest <= 0.2, "{name}: {furthest}");
+    }
+}
+
+/// A recorded cell as it was planned.
+fn planned(of: &Recorded) -> PlannedCell {
+    let engine = of.cell.split(' ').next().unwrap_or_default().to_owned();
+    let id = CellId {
+        engine,
+        workload: of.group.to_string(),
+        scale: Scale::Rows(1),
+        durability: Durability::Process,
+        variant: String::new(),
+        memory_limit: None,
+    };
+    PlannedCell {
+        id,
+        phases: of.trials[0].phases.keys().cloned().collect(),
+        effective_durability: None,
+        reference: false,
+        unpublishable: false,
+        skip: None,
     }
 }
