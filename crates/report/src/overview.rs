@@ -94,8 +94,11 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let Some(device) = device::of(file, &comparison) else { return String::new() };
     let counts = || file.cells.iter().map(|cell| cell.trials.len()).filter(|count| *count > 0);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let trials = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    let head = format!("So far, by {trials} trials of each cell");
+    let trials = match least == most {
+        true => format::counted(least as u64, "trial"),
+        false => format!("{least} to {most} trials"),
+    };
+    let head = format!("So far, by {trials} of each cell");
     let blocks = [head].into_iter().chain(device::blocks(&device, options));
     blocks.collect::<Vec<_>>().join("\n\n")
 }

@@ -107,12 +107,20 @@ export function timeOf(row: { perOperation: boolean }, entry: Entry): number | n
   return row.perOperation ? entry.figure.per_op_ns : entry.figure.elapsed_ns ?? entry.figure.per_op_ns;
 }
 
+/** Engines of a result that are not on its machine, which have no column. */
+export function absent(page: Page, result: number): string[] {
+  const own = page.cells.filter((cell) => cell.result === result);
+  const here = new Set(own.filter(({ status }) => status !== "unavailable").map(({ engine }) => engine));
+  return unique(own.map(({ engine }) => engine).filter((engine) => !here.has(engine)));
+}
+
 /** The map of what is shown, ratios to the best of it. */
 export function build(page: Page, filters: Filters, against: Against): MapTable[] {
   const tables = new Map<string, { head: Cell; entries: Entry[] }>();
+  const away = page.results.map((_, result) => new Set(absent(page, result)));
   for (const entry of page.entries) {
-    if (!isShown(page, entry, filters)) continue;
     const cell = cellOf(page, entry);
+    if (!isShown(page, entry, filters) || away[cell.result]?.has(cell.engine)) continue;
     const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.tier]);
     const known = tables.get(key);
     if (known) known.entries.push(entry);

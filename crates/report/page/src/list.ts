@@ -5,8 +5,9 @@
 
 import { choice, keep } from "./address";
 import { colourOf } from "./chart";
-import type { Answer, Ranking, Page, Text } from "./data";
-import { h, list as notes, unique } from "./dom";
+import type { Answer, Page, Ranking, Text } from "./data";
+import { h, list as notes } from "./dom";
+import { absent } from "./fitness";
 import { NOT_MEASURED, significant } from "./format";
 
 /** The column of the order itself. */
@@ -94,13 +95,11 @@ function shown(name: string, text: Text, peak: number | undefined): string {
 
 /** A line of who has no place in the order, and one of who is not here. */
 function left(page: Page, answer: Answer, order: Ranking): HTMLElement[] {
-  const own = page.cells.filter((cell) => cell.result === answer.result);
-  const here = new Set(own.filter((cell) => cell.status !== "unavailable").map((cell) => cell.engine));
-  const absent = unique(own.filter((cell) => !here.has(cell.engine)).map((cell) => cell.engine));
-  const without = order.left.filter(({ engine }) => !absent.includes(engine));
+  const away = absent(page, answer.result);
+  const without = order.left.filter(({ engine }) => !away.includes(engine));
   const said: [string, string[]][] = [
     ["Not in the order", without.map(({ engine, why }) => `${engine}: ${why[0] ?? ""}`)],
-    ["Not here", absent],
+    ["Not here", away],
   ];
   return said.filter(([, all]) => all.length > 0).map(([title, all]) => h("p", { class: "hint" }, `${title}: ${all.join("; ")}`));
 }

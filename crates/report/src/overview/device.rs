@@ -2,9 +2,12 @@
 //! was measured, batches, reads, changes and questions each for itself, and what an engine takes of memory and
 //! flash. The figures are those of `advise`: there is one ranking.
 
+use std::cmp::Ordering;
+
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
+use crate::advise::pick::Turn;
 use crate::advise::presets::{PRESETS, Ranking};
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Weight, pick};
 use crate::grid::{self, Grid, Text, Tone};
@@ -179,7 +182,7 @@ impl Column<'_> {
             return self.without(file, entry);
         };
         let best = self.advice.best_at.iter().find(|best| best.criterion == self.criterion);
-        let certain = entry.intervals.contains_key(self.criterion);
+        let certain = self.is_certain(table, engine);
         let marks = match best {
             Some(best) if best.engines.len() > 1 && best.engines.iter().any(|e| e == engine) => {
                 grid::NOT_SIGNIFICANT
@@ -198,6 +201,18 @@ impl Column<'_> {
 }
 
 impl Column<'_> {
+    /// Whether an interval says that the engine behind the best one is behind it.
+    fn is_certain(&self, table: &AdviceTable, best: &str) -> bool {
+        let others = table.engines.iter().filter(|entry| {
+            entry.tier == self.tier && entry.engine != best && entry.facts.kind != "reference"
+        });
+        let ratio = |entry: &&EngineAdvice| entry.ratios.get(self.criterion).copied();
+        let others = others.filter(|entry| ratio(entry).is_some());
+        let next = others.min_by(|a, b| ratio(a).partial_cmp(&ratio(b)).unwrap_or(Ordering::Equal));
+        let interval = next.and_then(|next| next.intervals.get(self.criterion));
+        interval.is_some_and(|[low, _]| *low > 1.0)
+    }
+
     /// What stands in it of an engine that has no ratio.
     fn without(&self, file: &ResultFile, entry: &EngineAdvice) -> Text {
         let cells = file
@@ -272,9 +287,19 @@ fn take(
         let first = text::plain(&pick.engine);
         // The other tiers have lines of their own.
         let turns = pick.turns.iter().filter(|turn| turn.tier.is_none());
-        says.extend(
-            turns.map(|turn| note(turn.by.as_str(), format!("{} of {first}", turn.leads()))),
-        );
+        let peak = |engine: &str| {
+            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (engine, main);
+            table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes)
+        };
+        let says_of = |turn: &Turn| match (&*turn.by, peak(&turn.engine), peak(&pick.engine)) {
+            // The ratio is of what is above the harness's own, and the column has all of it.
+            ("memory", Some(own), Some(other)) => {
+                let (own, other) = (format::bytes(own), format::bytes(other));
+                format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
+            }
+            _ => format!("{} of {first}", turn.leads()),
+        };
+        says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
     }
     // Of each situation what to take, in a line.
     for preset in &PRESETS[1..] {

@@ -490,3 +490,17 @@ fn nothing_is_called_the_best_by_a_single_trial() {
     assert!(!shown.contains('*') && !shown.contains('≈'), "{shown}");
     assert!(shown.contains("a, 3.00x ahead of b (too few trials)"), "{shown}");
 }
+
+#[test]
+fn the_best_has_no_star_where_the_next_has_too_few_trials_for_an_interval() {
+    let read = [("read", 10)];
+    let cells = [("a", 10), ("b", 11), ("c", 90)]
+        .map(|(engine, time)| in_both_tiers(engine, time, time, &read));
+    let mut file = result(cells.into_iter().flatten());
+    let shown = |file: &ResultFile| screen(file, 100).matches("1.00x*").count();
+    assert_eq!(shown(&file), 2, "at commits in both tiers; at reads all are alike");
+    for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "b") {
+        cell.trials.truncate(1);
+    }
+    assert_eq!(shown(&file), 0, "{}", screen(&file, 100));
+}
