@@ -1,6 +1,7 @@
 //! From the command line and a plan file to a [`Plan`].
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -220,6 +221,32 @@ pub struct PlanArgs {
     /// record. Needs root and FUSE.
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
     pub card: Vec<String>,
+
+    /// What follows where `for` is longer: a plan file's alone.
+    #[arg(skip)]
+    pub then: Vec<Then>,
+}
+
+/// What a run measures beside the rest where its time is longer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Then {
+    /// From this time of the whole run on.
+    pub from: String,
+    /// Further workloads, or further rows of those that there are.
+    pub workloads: Vec<String>,
+    /// Further limits of memory.
+    pub memory_limit: Vec<String>,
+}
+
+impl fmt::Display for Then {
+    /// `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limits = self.memory_limit.iter().filter(|limit| *limit != "none");
+        let limits = limits.map(|limit| format!("within {limit}"));
+        let what: Vec<String> = self.workloads.iter().cloned().chain(limits).collect();
+        write!(f, "{} (--for {})", what.join(", "), self.from)
+    }
 }
 
 impl PlanArgs {
@@ -269,6 +296,7 @@ impl PlanArgs {
         let mut default: Self = toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?;
         if files {
             (default.workloads, default.variant) = (Vec::new(), Vec::new());
+            default.then.clear();
         }
         if self.effort.is_some() {
             (default.lasts, default.runs) = (None, None);
@@ -309,22 +337,42 @@ impl PlanArgs {
         merged().map_err(Failure::runtime)
     }
 
+    /// Adds what follows in a run of this length; what is left out of it, in words.
+    fn follow(&mut self, lasts_ms: Option<u64>) -> Result<Vec<String>, Failure> {
+        let mut left_out = Vec::new();
+        let limits = self.memory_limit.is_empty();
+        for then in std::mem::take(&mut self.then) {
+            let from = milliseconds("from", &then.from)?;
+            match lasts_ms {
+                Some(lasts) if lasts >= from => {
+                    self.workloads.extend(then.workloads);
+                    self.memory_limit.extend(then.memory_limit.into_iter().filter(|_| limits));
+                }
+                Some(_) => left_out.push(then.to_string()),
+                None => {}
+            }
+        }
+        Ok(left_out)
+    }
+
     /// The plan these arguments mean, every name checked.
-    pub fn plan(self) -> Result<Plan, Failure> {
+    pub fn plan(mut self) -> Result<Plan, Failure> {
+        let until = self.scales_until.clone();
+        let whole_run = self.lasts.as_deref().filter(|_| until.is_none());
+        let whole_run = whole_run.map(|text| milliseconds("--for", text)).transpose()?;
+        let left_out = self.follow(whole_run)?;
         let libraries = engine_libraries(&self.engine_library)?;
         // A file is used whole; every workload has scales of its own for rows that are made.
         let whole = self.data.is_some() && self.scales_until.is_none();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
         let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
-        let until = self.scales_until.as_deref();
+        let until = until.as_deref();
         let budget = until.map(|_| milliseconds("--for", self.lasts.as_deref().unwrap_or("30m")));
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.tier, &["process"]);
         let lenient = files::misfits_per_million(self.lenient.as_deref())?;
         let (names, scales_of) = with_scales(&self.workloads)?;
         let Chosen { mut workloads, files } = files::chosen(&names, lenient)?;
-        let whole_run = self.lasts.as_deref().filter(|_| until.is_none());
-        let whole_run = whole_run.map(|text| milliseconds("--for", text)).transpose()?;
         if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {
             let option = if self.trials.is_some() { "--trials" } else { "--effort" };
             return Err(Failure::usage(format!(
@@ -384,6 +432,7 @@ impl PlanArgs {
             scales_of: scales_by_id(&scales_of, &names, &workloads),
             budget_ms: budget.transpose()?,
             lasts_ms: whole_run,
+            left_out,
             durabilities: unique(
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
             )?,

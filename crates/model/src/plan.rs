@@ -106,6 +106,9 @@ pub struct Plan {
     /// certain, and `trials` says nothing. Absent: as long as its trials do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts_ms: Option<u64>,
+    /// What a longer run would measure too, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Bytes of the file system that each trial of a workload has for itself which goes on until it is
     /// steady; absent: as many as follow from the scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]

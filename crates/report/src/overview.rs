@@ -90,7 +90,8 @@ fn not_ok(
 /// What to take as far as it is known, of a run that goes on; nothing where there are no commits of single
 /// rows to compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
-    let comparison = summary::compare(file, options.order);
+    let mut comparison = summary::compare(file, options.order);
+    shown::mark(&mut comparison, &shown::of(file, options.durability));
     let Some(device) = device::of(file, &comparison) else { return String::new() };
     let counts = || file.cells.iter().map(|cell| cell.trials.len()).filter(|count| *count > 0);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));

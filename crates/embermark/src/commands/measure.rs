@@ -50,7 +50,8 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
         let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
         tried.iter().for_each(|says| say!("{says}"));
     }
-    let mut progress = Provisional { under: progress::on_stderr() };
+    let known = Known::with(Vec::new());
+    let mut progress = Provisional { under: progress::on_stderr(), known };
     let progress: &mut dyn Progress = &mut progress;
     let outcome = match how {
         How::Begin(plan) => embermark_harness::run(plan, options, progress),
@@ -71,6 +72,7 @@ const BAR: usize = 5;
 /// Progress as it is, and what is known until now as soon as every cell was measured once.
 struct Provisional {
     under: Box<dyn Progress>,
+    known: Known,
 }
 
 impl Progress for Provisional {
@@ -88,7 +90,8 @@ impl Progress for Provisional {
 
     fn so_far(&mut self, result: &ResultFile) {
         let (width, rows) = output::terminal();
-        let options = Options { width, ..Options::default() };
+        let durability = &self.known.durability;
+        let options = Options { width, durability, ..Options::default() };
         let screen = embermark_report::provisional(result, &options);
         // On a terminal with little room the end is what stays: the table.
         let lines: Vec<&str> = screen.lines().collect();

@@ -179,6 +179,30 @@ fn where_nothing_is_asked_for_the_work_of_a_device_is_measured_within_five_minut
 }
 
 #[test]
+fn more_rows_and_limits_of_memory_follow_where_the_time_is_longer_and_are_named_where_it_is_not() {
+    let lasting = |lasts: &str, limit: &[&str]| {
+        let given = PlanArgs { memory_limit: words(limit), ..PlanArgs::default() };
+        let given = PlanArgs { lasts: Some(lasts.into()), engines: words(&["sqlite"]), ..given };
+        given.or_default().unwrap().plan().unwrap()
+    };
+    let usual = lasting("5m", &[]);
+    assert_eq!(usual.scales_of["sensors"], [Scale::Rows(10_000)]);
+    assert_eq!(
+        usual.left_out,
+        ["sensors:100k, contacts:10k (--for 20m)", "within 64MiB (--for 1h)"]
+    );
+    let longer = lasting("30m", &[]);
+    assert_eq!(longer.workloads, usual.workloads);
+    assert_eq!(longer.scales_of["sensors"], [10_000, 100_000].map(Scale::Rows));
+    assert_eq!(longer.left_out, ["within 64MiB (--for 1h)"]);
+    let long = lasting("1h", &[]);
+    assert!(long.left_out.is_empty() && long.memory_limits.len() == 2);
+    assert_eq!(lasting("1h", &["128MiB"]).memory_limits.len(), 1, "what was asked for");
+    let no_time = PlanArgs { effort: Some("quick".into()), ..PlanArgs::default() };
+    assert!(no_time.or_default().unwrap().plan().unwrap().left_out.is_empty());
+}
+
+#[test]
 fn all_is_every_workload_and_rows_may_stand_behind_a_name() {
     let of = |names: &[&str]| PlanArgs { workloads: words(names), ..PlanArgs::default() };
     assert!(of(&["all"]).plan().unwrap().overview);

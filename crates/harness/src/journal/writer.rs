@@ -118,6 +118,7 @@ mod tests {
             cards: Vec::new(),
             budget_ms: None,
             lasts_ms: None,
+            left_out: Vec::new(),
             scales_of: BTreeMap::new(),
             disk_bytes: None,
             seed: 1,

@@ -31,7 +31,8 @@ pub(crate) fn competes(one: &CellId, other: &CellId) -> bool {
 }
 
 /// Places of the cells that compete, in the order of the first pass: before all others those of each workload's
-/// first variant, which runs every phase. Within a table the order is drawn.
+/// first variant, which runs every phase; after all others more rows than a workload's fewest, and last those within
+/// a limit of memory. Within a table the order is drawn.
 fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut tables: Vec<Vec<usize>> = Vec::new();
@@ -39,7 +40,12 @@ fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
         let from = tables.iter().map(Vec::len).sum::<usize>();
         tables.push((from..from + own.len()).collect());
     }
-    tables.sort_by_key(|table| !is_main(&cells[table[0]].id, cells));
+    tables.sort_by_key(|table| {
+        let id = &cells[table[0]].id;
+        let fewest = cells.iter().filter(|own| own.id.workload == id.workload);
+        let fewest = fewest.map(|own| own.id.scale).min();
+        (id.memory_limit, Some(id.scale) > fewest, !is_main(id, cells))
+    });
     tables.iter_mut().for_each(|table| table.shuffle(&mut random));
     tables
 }
@@ -157,7 +163,7 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use embermark_model::result::PhaseResult;
-    use embermark_model::{Durability, Scale};
+    use embermark_model::{Durability, MemoryLimit, Scale};
 
     use super::*;
 
@@ -200,6 +206,24 @@ mod tests {
                 assert_eq!((table.len(), table[1]), (2, table[0] + 1));
             }
         }
+    }
+
+    #[test]
+    fn more_rows_come_after_every_variant_and_limits_of_memory_last() {
+        let mut cells = Vec::new();
+        for limit in [None, Some(MemoryLimit(64 << 20))] {
+            for scale in [10, 100].map(Scale::Rows) {
+                for variant in ["each", "bulk"] {
+                    let PlannedCell { id, .. } = cell("one", variant, "a");
+                    let id = CellId { scale, memory_limit: limit, ..id };
+                    cells.push(PlannedCell { id, ..cell("one", variant, "a") });
+                }
+            }
+        }
+        let planned = cells.clone();
+        cells.rotate_left(4);
+        let order = tables(&cells, 1).into_iter().map(|table| cells[table[0]].clone());
+        assert_eq!(order.collect::<Vec<_>>(), planned);
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         cards: Vec::new(),
         budget_ms: None,
         lasts_ms: None,
+        left_out: Vec::new(),
         scales_of: BTreeMap::new(),
         disk_bytes: None,
         seed: 42,

@@ -114,13 +114,19 @@ export function absent(page: Page, result: number): string[] {
   return unique(own.map(({ engine }) => engine).filter((engine) => !here.has(engine)));
 }
 
+/** Whether a cell's engine is on its machine. */
+export function isHere(page: Page): (cell: Cell) => boolean {
+  const away = page.results.map((_, result) => new Set(absent(page, result)));
+  return (cell) => !away[cell.result]?.has(cell.engine);
+}
+
 /** The map of what is shown, ratios to the best of it. */
 export function build(page: Page, filters: Filters, against: Against): MapTable[] {
   const tables = new Map<string, { head: Cell; entries: Entry[] }>();
-  const away = page.results.map((_, result) => new Set(absent(page, result)));
+  const here = isHere(page);
   for (const entry of page.entries) {
     const cell = cellOf(page, entry);
-    if (!isShown(page, entry, filters) || away[cell.result]?.has(cell.engine)) continue;
+    if (!isShown(page, entry, filters) || !here(cell)) continue;
     const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.tier]);
     const known = tables.get(key);
     if (known) known.entries.push(entry);

@@ -2,7 +2,7 @@
 
 import type { Page } from "./data";
 import { h } from "./dom";
-import { type Box, build, extentOf, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
+import { type Box, build, cellOf, extentOf, isHere, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
 import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
@@ -11,10 +11,12 @@ import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark
 export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
   const built = build(state.page, state.filters, state.against);
   const boxes: Box[] = [];
+  const here = isHere(state.page);
+  const all = state.page.entries.filter((entry) => here(cellOf(state.page, entry))).length;
   tables.replaceChildren(...built.map((table) => tableOf(state.page, table, boxes)));
   shown.textContent = boxes.length === 0
     ? "Nothing is left to show: choose more above."
-    : `${count(boxes.length)} ${boxes.length === 1 ? "box" : "boxes"} shown of ${count(state.page.entries.length)}`;
+    : `${count(boxes.length)} ${boxes.length === 1 ? "box" : "boxes"} shown of ${count(all)}`;
   tables.onclick = (event) => {
     const button = (event.target as Element).closest<HTMLElement>("button[data-box]");
     const box = boxes[Number(button?.dataset.box)];
@@ -26,7 +28,7 @@ export function map(tables: HTMLElement, shown: HTMLElement, state: State, open:
 /** What colours and marks mean: of the marks those that occur. */
 export function legend(page: Page): HTMLElement {
   const occurring = new Set(page.entries.map(marks).join(""));
-  for (const cell of page.cells) {
+  for (const cell of page.cells.filter(isHere(page))) {
     occurring.add(tierMark(cell).trim());
     if (cell.broken) occurring.add(BROKEN);
     if (cell.unpublishable) occurring.add("‡");

@@ -316,6 +316,9 @@ fn take(
             format!("{}{lacking}", answer.pick.says()),
         ));
     }
+    if !file.plan.left_out.is_empty() {
+        says.push(note("left out", text::plain(&file.plan.left_out.join("; "))));
+    }
     if !open.is_empty() {
         let longer = match file.plan.lasts_ms {
             Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),

@@ -504,3 +504,15 @@ fn the_best_has_no_star_where_the_next_has_too_few_trials_for_an_interval() {
     }
     assert_eq!(shown(&file), 0, "{}", screen(&file, 100));
 }
+
+#[test]
+fn what_a_longer_run_would_measure_is_named() {
+    let read = [("read", 10)];
+    let cells =
+        [("a", 10), ("b", 11)].map(|(engine, time)| in_both_tiers(engine, time, time, &read));
+    let mut file = result(cells.into_iter().flatten());
+    assert!(!screen(&file, 100).contains("left out"));
+    file.plan.left_out = vec!["sensors:100k (--for 20m)".to_owned()];
+    let says = screen(&file, 100).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(says.contains("left out sensors:100k (--for 20m)"), "{says}");
+}

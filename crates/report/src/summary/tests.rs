@@ -47,6 +47,7 @@ pub(crate) fn file(cells: Vec<Cell>) -> ResultFile {
             cards: Vec::new(),
             budget_ms: None,
             lasts_ms: None,
+            left_out: Vec::new(),
             scales_of: BTreeMap::new(),
             disk_bytes: None,
             seed: 1,
