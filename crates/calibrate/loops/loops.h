@@ -1,4 +1,4 @@
-/* What a bare loop over a database library does: the phases load and read of the workload sensors,
+/* What a bare loop over a database library does: the phases load and read of the calibration's file,
  * by the library's own C functions, with nothing of embermark in between. */
 #ifndef LOOPS_H
 #define LOOPS_H

@@ -1,4 +1,4 @@
--- The reads of the workload sensors, prepared: the same keys in the same order, from a file with a
+-- The reads of the phase read, prepared: the same keys in the same order, from a file with a
 -- sensor and a time on each line. With --begin they are all of one transaction, which that begins.
 
 sysbench.cmdline.options = {

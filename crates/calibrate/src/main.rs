@@ -17,7 +17,6 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-use embermark_data::staged;
 use embermark_engines::{Availability, Engine, Kind, registry};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -30,6 +29,8 @@ type Failure = Box<dyn Error>;
 
 /// Times of the grid for embedded engines: 54 by 1,852 is 100,008 rows.
 const TIMES: u16 = 1_852;
+/// Rows of that grid.
+const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 /// Pairs of one of ours and one of theirs, where `--pairs` does not say otherwise.
 const PAIRS: usize = 7;
 /// Fewer have no interval worth its name (docs/method.md).
@@ -91,10 +92,9 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     }
     stay_on_one_cpu()?;
     let folder = tempfile::tempdir()?;
-    let readings = rows::grid(TIMES)?;
     let [staged, few] = ["rows", "few"].map(|name| folder.path().join(name));
-    staged::write(&staged, &readings)?;
-    staged::write(&few, &readings[..servers::ROWS])?;
+    rows::stage(&staged, TIMES)?;
+    rows::stage(&few, servers::TIMES)?;
     let (mut lines, mut left_out, mut failed) = (Vec::<Line>::new(), Vec::new(), Vec::new());
     for id in engines {
         let engine = registry::find(id)?;
@@ -117,7 +117,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
             true if is_server => {
                 embedded::compare(id, &version, &few, servers::ROWS, scratch.path(), pairs)
             }
-            true => embedded::compare(id, &version, &staged, readings.len(), scratch.path(), pairs),
+            true => embedded::compare(id, &version, &staged, ROWS, scratch.path(), pairs),
             false => servers::compare(engine, &version, scratch.path(), pairs),
         };
         match compared {

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_data::staged::StagedRows;
-use embermark_engines::{Join, OpenOptions, Opened, Reopener, registry};
+use embermark_engines::{Join, OpenOptions, Opened, Reopener, Store, registry};
 use embermark_meter::Meter;
 use embermark_model::Durability;
 use embermark_model::answer::Answer;
 use embermark_report::statistics::median;
-use embermark_workloads::{Bench, Spec, find};
+use embermark_workloads::Bench;
 use serde::{Deserialize, Serialize};
 
 use crate::loops::{self, Bare};
@@ -38,7 +37,7 @@ pub fn options(dir: PathBuf) -> OpenOptions {
 /// The place of a phase of that name.
 pub fn phase(bench: &dyn Bench, name: &str) -> Result<usize, Failure> {
     let place = bench.phases().iter().position(|phase| phase.name == name);
-    place.ok_or_else(|| format!("sensors has no phase {name}").into())
+    place.ok_or_else(|| format!("the workload has no phase {name}").into())
 }
 
 /// Runs a phase once, as a worker does; ns an operation.
@@ -60,20 +59,19 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
-    let prepared =
-        find("sensors")?.prepare(&Spec::of(staged.to_owned(), "one-transaction", rows::SEED))?;
+    let prepared = rows::prepare(staged)?;
     let (ours, measured) = (options(ours), registry::find(engine)?);
     let Opened { mut store, server, .. } = measured.open(&ours)?;
+    let is_pairs = matches!(store, Store::Kv(_));
     let theirs = match store.lifecycle().join() {
         Join::At(at) if server.is_some() => socket_url(&at)?,
         _ => theirs,
     };
     let mut bench = prepared.open(store, Reopener::of(measured, ours))?;
-    let staged = StagedRows::open(staged)?;
-    let drawn = rows::drawn(&staged);
-    let there = drawn.iter().filter_map(|(_, place)| place.map(|place| &staged[place]));
-    let expected = loops::taken(there);
-    let keys = drawn.iter().map(|(key, _)| *key);
+    let staged = rows::readings(staged)?;
+    let drawn = rows::drawn(staged.len());
+    let expected = loops::taken(drawn.iter().map(|place| &staged[*place]));
+    let keys = drawn.iter().map(|place| staged[*place].key());
     let mut bare = Bare::open(engine, &theirs, MEMORY, &staged, keys)?;
 
     let (place, mut meter) = (phase(&*bench, "load")?, Meter::new(None));
@@ -86,14 +84,14 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     // Each run follows another of its own side at once, unmeasured: what the other side, and the
     // check of an answer, left in the CPU's caches is in neither. The bare loop reads what is drawn
     // here; the workload must have drawn the same.
-    let answer = Answer::Checksum(rows::checksum(&staged, &drawn));
+    let answer = Answer::Checksum(rows::checksum(&staged, &drawn, is_pairs));
     let read = turns(RUNS, |side| match side {
         Side::Ours => {
             bench.ready(place)?;
             bench.run(place, &mut meter)?;
             match timed(&mut *bench, place, &mut meter)? {
                 (ns, found) if found == answer => Ok(ns),
-                _ => Err("the workload sensors reads other keys than the bare loops do".into()),
+                _ => Err("the workload reads other keys than the bare loops do".into()),
             }
         }
         Side::Theirs => match bare.read().and_then(|_| bare.read())? {

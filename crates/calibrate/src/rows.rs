@@ -1,10 +1,18 @@
 //! The rows and keys of both sides.
 
-use embermark_data::{DataError, synthetic};
-use embermark_model::fingerprint::Checksum;
-use embermark_model::{Key, Reading};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::path::{Path, PathBuf};
+
+use embermark_data::draw::Draw;
+use embermark_data::table::StagedTable;
+use embermark_language::parse;
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::plan::DataSource;
+use embermark_model::table::Value;
+use embermark_model::{Key, Reading, Scale};
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Prepared, Spec, Workload};
+
+use crate::Failure;
 
 /// Of rows and keys.
 pub const SEED: u64 = 42;
@@ -14,45 +22,100 @@ pub const SENSORS: u16 = 54;
 pub const START: i64 = 1_077_955_200_000_000;
 /// Microseconds between two times of the grid: an epoch of the published log.
 pub const STEP: i64 = 31_000_000;
-/// Every how many reads one asks for a key that does not exist.
-pub const ABSENT_EVERY: usize = 64;
 
-/// Rows of the workload `sensors` with their keys set to an even grid of `times` times by
+/// The work, as users describe theirs: rows as those of the workload `sensors`, their keys an even grid of times by
 /// [`SENSORS`] sensors, in order of time: pgbench can compute a key that is there, not look one up.
-pub fn grid(times: u16) -> Result<Vec<Reading>, DataError> {
+const FILE: &str = r#"
+name = "calibration"
+[table.readings]
+rows = 1
+key = ["sensor", "ts"]
+[table.readings.columns]
+sensor = { type = "u16", make = "cycle", from = 1, distinct = 54 }
+ts = { type = "timestamp", unit = "us", make = "sequence", from = "2004-02-28T08:00:00Z", step = "31s", repeat = 54 }
+temperature = { type = "f64?", make = "random", from = 15, to = 30, absent = 0.02 }
+humidity = { type = "f64?", make = "random", from = 20, to = 60, absent = 0.01 }
+light = { type = "f64?", make = "random", from = 0, to = 1_000, absent = 0.01 }
+voltage = { type = "f64?", make = "random", from = 2, to = 3 }
+[phase.load]
+do = "insert"
+commit = "all"
+[phase.read]
+do = "get"
+ops = "100%"
+"#;
+
+/// The place of the phase `read` in the file.
+const READ: u64 = 1;
+
+fn workload() -> Result<&'static dyn Workload, Failure> {
+    let definition =
+        parse("calibration.toml", FILE, &[]).map_err(|mistakes| mistakes.to_string())?;
+    Ok(Defined::leak(definition, PathBuf::new(), 0.0))
+}
+
+/// Stages the rows of so many times of the grid.
+pub fn stage(staged: &Path, times: u16) -> Result<(), Failure> {
     let rows = u64::from(times) * u64::from(SENSORS);
-    let mut readings = synthetic::generate(rows, SEED)?.readings;
-    for (place, reading) in (0..).zip(&mut readings) {
-        reading.sensor = 1 + (place % i64::from(SENSORS)) as u16;
-        reading.ts = START + place / i64::from(SENSORS) * STEP;
-    }
-    Ok(readings)
+    let source = workload()?.source(&DataSource::Synthetic, SEED)?;
+    source.stage(Scale::Rows(rows), staged)?;
+    Ok(())
 }
 
-/// The keys that the phase `read` of `sensors` reads, in its order; one that is of no row has no
-/// place. Drawn once more here, so that the bare loops read them too; that they are the same is
-/// checked by the answers.
-pub fn drawn(rows: &[Reading]) -> Vec<(Key, Option<usize>)> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED.wrapping_mul(5));
-    let one = |i: usize| {
-        let drawn = u128::from(random.next_u64()) * rows.len() as u128;
-        let place = (drawn >> 64) as usize;
-        let mut key = rows[place].key();
-        if i % ABSENT_EVERY == ABSENT_EVERY - 1 {
-            key.ts += 1;
-            return (key, None);
-        }
-        (key, Some(place))
+/// The work on staged rows, before its engine is met.
+pub fn prepare(staged: &Path) -> Result<Box<dyn Prepared>, Failure> {
+    Ok(workload()?.prepare(&Spec::of(staged.to_owned(), "as-written", SEED))?)
+}
+
+/// Staged rows, in their order.
+pub fn readings(staged: &Path) -> Result<Vec<Reading>, Failure> {
+    let table = StagedTable::open(&staged.with_extension("readings.table"))?;
+    let int = |place, column| match table.value(place, column) {
+        Value::Int(value) => value,
+        _ => 0,
     };
-    (0..rows.len()).map(one).collect()
+    let float = |place, column| match table.value(place, column) {
+        Value::Float(value) => Some(value),
+        _ => None,
+    };
+    let reading = |place| {
+        let key = Key { sensor: int(place, 0) as u16, ts: int(place, 1) };
+        Reading::new(key, std::array::from_fn(|value| float(place, 2 + value)))
+    };
+    Ok((0..table.rows()).map(reading).collect())
 }
 
-/// What reading those keys must find, as the workload sums it up.
-pub fn checksum(rows: &[Reading], drawn: &[(Key, Option<usize>)]) -> Checksum {
-    drawn.iter().filter_map(|(_, place)| place.map(|place| &rows[place])).collect()
+/// The places of the rows that the phase `read` reads, in its order. Drawn once more here, so that the bare loops read
+/// them too; that they are the same is checked by the answers.
+pub fn drawn(rows: usize) -> Vec<usize> {
+    let mut draw = Draw::new(SEED, 100 + READ);
+    (0..rows).map(|_| draw.below(rows)).collect()
 }
 
-/// A key as the key-value port of `sensors` encodes it.
+/// What reading those rows must find, as the workload sums it up: by the bytes of the pairs of a key-value store, or by
+/// values.
+pub fn checksum(rows: &[Reading], drawn: &[usize], is_pairs: bool) -> Checksum {
+    let of = |place: &usize| {
+        let row = &rows[*place];
+        if is_pairs {
+            return Fingerprint::of_pair(&encoded_key(row.key()), &encoded_value(row));
+        }
+        fingerprint(row)
+    };
+    drawn.iter().map(of).collect()
+}
+
+/// What the values of a row count as.
+pub fn fingerprint(row: &Reading) -> Fingerprint {
+    let values = (0..row.values.len()).map(|column| match row.get(column) {
+        Some(value) => (value + 0.0).to_bits().cast_signed(),
+        None => i64::MIN + 1,
+    });
+    let key = Fingerprint::default().int(i64::from(row.sensor)).int(row.ts);
+    values.fold(key, Fingerprint::int)
+}
+
+/// A key as a key-value store has it.
 pub fn encoded_key(key: Key) -> [u8; 10] {
     let mut bytes = [0; 10];
     bytes[..2].copy_from_slice(&key.sensor.to_be_bytes());
@@ -60,7 +123,7 @@ pub fn encoded_key(key: Key) -> [u8; 10] {
     bytes
 }
 
-/// A row's value as the key-value port of `sensors` encodes it.
+/// A row's value as a key-value store has it.
 pub fn encoded_value(reading: &Reading) -> [u8; 33] {
     let mut bytes = [0; 33];
     bytes[0] = reading.present as u8;
@@ -78,21 +141,16 @@ mod tests {
 
     #[test]
     fn the_grid_has_every_sensor_at_every_time_once_in_order_of_time() {
-        let rows = grid(20).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let staged = folder.path().join("rows");
+        stage(&staged, 20).unwrap();
+        let rows = readings(&staged).unwrap();
         assert_eq!(rows.len(), 20 * usize::from(SENSORS));
         assert!(rows.is_sorted_by_key(|row| row.ts));
         let keys: BTreeSet<Key> = rows.iter().map(Reading::key).collect();
         assert_eq!(keys.len(), rows.len());
         let last = Key { sensor: SENSORS, ts: START + 19 * STEP };
         assert_eq!((rows[0].sensor, rows[0].ts, keys.last()), (1, START, Some(&last)));
-    }
-
-    #[test]
-    fn every_64th_key_drawn_is_of_no_row() {
-        let rows = grid(20).unwrap();
-        let keys: BTreeSet<Key> = rows.iter().map(Reading::key).collect();
-        for (i, (key, place)) in drawn(&rows).into_iter().enumerate() {
-            assert_eq!((keys.contains(&key), place.is_some()), (i % 64 != 63, i % 64 != 63), "{i}");
-        }
+        assert!(drawn(rows.len()).iter().all(|place| *place < rows.len()));
     }
 }

@@ -4,13 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use embermark_data::staged;
 use embermark_engines::sql::{Param, SqlStore, Statement};
 use embermark_engines::{Engine, Join, Reopener, Store};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::{Key, Reading};
-use embermark_workloads::{Bench, Spec, find};
+use embermark_workloads::Bench;
 
 use crate::line::Line;
 use crate::pair::{Side, options, phase, timed, turns};
@@ -18,7 +17,7 @@ use crate::tools::{self, Place};
 use crate::{Failure, rows};
 
 /// Times of the grid: 54 by 185 is 9,990 rows, about half a second's reads of a server.
-const TIMES: u16 = 185;
+pub const TIMES: u16 = 185;
 /// Rows of that grid, the first of the larger one's.
 pub const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 
@@ -91,15 +90,15 @@ pub fn compare(
 
 impl Server {
     fn start(engine: &'static dyn Engine, folder: &Path) -> Result<Self, Failure> {
-        let readings = rows::grid(TIMES)?;
-        let drawn = rows::drawn(&readings);
         let (staged, keys, dir) = (folder.join("rows"), folder.join("keys"), folder.join("server"));
-        staged::write(&staged, &readings)?;
-        write_keys(&keys, drawn.iter().map(|(key, _)| *key))?;
+        rows::stage(&staged, TIMES)?;
+        let readings = rows::readings(&staged)?;
+        let places = rows::drawn(readings.len());
+        let drawn: Vec<Key> = places.iter().map(|place| readings[*place].key()).collect();
+        write_keys(&keys, drawn.iter().copied())?;
         fs::create_dir(&dir)?;
         let options = options(dir);
-        let prepared =
-            find("sensors")?.prepare(&Spec::of(staged, "one-transaction", rows::SEED))?;
+        let prepared = rows::prepare(&staged)?;
         let opened = engine.open(&options)?;
         let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
@@ -118,8 +117,7 @@ impl Server {
             dialect.placeholder(2)
         );
         let read = store.prepare(&select)?;
-        let expected = rows::checksum(&readings, &drawn);
-        let drawn = drawn.into_iter().map(|(key, _)| key).collect();
+        let expected = rows::checksum(&readings, &places, false);
         let alone = Alone { store, read, meter: Meter::new(None), keys: drawn, expected };
         let place = Place::of(engine.info().id, &at)?;
         Ok(Self { bench, phase, meter: Meter::new(None), alone, place, keys })
@@ -171,7 +169,7 @@ impl Alone {
             let params = [Param::Int(i64::from(key.sensor)), Param::Int(key.ts)];
             store.query(*read, &params, &mut |row| {
                 let values = [row.float(0)?, row.float(1)?, row.float(2)?, row.float(3)?];
-                found += &Reading::new(key, values);
+                found += rows::fingerprint(&Reading::new(key, values));
                 Ok(())
             })
         });

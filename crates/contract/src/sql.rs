@@ -343,10 +343,10 @@ pub trait Dialect: Sync {
         format!("{create} {name} ({columns}{key}){options}")
     }
 
-    /// [`create_table`](Self::create_table) of rows of which those at the key's end are asked for, where an engine
-    /// reads an index one way only.
-    fn create_table_read_backwards(&self, table: &TableDef) -> String {
-        self.create_table(table)
+    /// [`create_table_of`](Self::create_table_of) for rows of which those at the key's end are asked for, where an
+    /// engine reads an index one way only.
+    fn create_table_read_backwards(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
+        self.create_table_of(table, types)
     }
 
     /// How it parts a table by ranges, where its manual advises that for rows that go by their age.

@@ -2,11 +2,10 @@
 //!
 //! Rows are `embermark_model::Reading`s. [`lab`] reads them from the Intel Berkeley Research Lab
 //! log, [`synthetic`] makes them from a seed; both hand out a [`Log`] in chronological order.
-//! [`sample`] draws fewer of them, [`staged`] hands them to worker processes through a mapped
-//! file, [`loadable`] writes and reads CSV that databases load, [`export`] writes them out as CSV,
-//! Parquet or text in the log's own format.
-//! [`table`] has the rows of any table, as workload files describe them; [`zipf`] draws by Zipf's
-//! law.
+//! [`sample`] draws fewer of them, [`export`] writes them out as CSV, Parquet or text in the log's
+//! own format.
+//! [`table`] has the rows of any table, as workload files describe them, and hands them to worker
+//! processes through a mapped file; [`zipf`] draws by Zipf's law.
 
 pub mod draw;
 mod error;
@@ -14,12 +13,10 @@ pub mod events;
 pub mod export;
 mod faults;
 pub mod lab;
-pub mod loadable;
 mod log;
 pub mod machine;
 mod mapping;
 pub mod sample;
-pub mod staged;
 pub mod synthetic;
 pub mod table;
 pub mod zipf;

@@ -3,7 +3,8 @@
 use embermark_model::table::{RowsFrom, Table};
 
 use crate::definition::{
-    Change, Commit, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot, Span, Work,
+    Change, Commit, Correlate, Count, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot, Span,
+    Work,
 };
 
 /// What a file is about.
@@ -15,6 +16,7 @@ pub fn of_file(tables: &[Table]) -> String {
             files => format!("{} from {} files", table.name, files.len()),
         },
         RowsFrom::Made(rows) => format!("{rows} made rows of {}", table.name),
+        RowsFrom::Log(rows) => format!("{rows} rows of a sensor log in {}", table.name),
     };
     tables.iter().map(of).collect::<Vec<_>>().join(", ")
 }
@@ -28,13 +30,13 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             format!("inserts every row of {}{}", name(table), committed(*commit))
         }
         Work::Get { table, keys, snapshot } => {
-            let (rows, of) = (keys.ops, name(table));
-            format!("reads {rows} rows of {of} by key{}{}", drawn(keys), within(*snapshot))
+            let (rows, of) = (rows(&keys.ops), name(table));
+            format!("reads {rows} of {of} by key{}{}", drawn(keys), within(*snapshot))
         }
         Work::Open { table, keys, reads } => {
             let read =
                 if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
-            format!("opens the database{read} and closes it, {} times", keys.ops)
+            format!("opens the database{read} and closes it, {}", times(&keys.ops))
         }
         Work::Latest { table, by, .. } => {
             format!("finds the newest row of {} of each {}", name(table), column(table, by))
@@ -50,15 +52,26 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             let of =
                 of.as_ref().map_or_else(String::new, |of| format!(" of a {}", column(table, of)));
             format!(
-                "reads {rows}{of} of {}, {} times{}{}",
+                "reads {rows}{of} of {}, {}{}{}",
                 name(table),
-                range.keys.ops,
+                times(&range.keys.ops),
                 drawn(&range.keys),
                 within(range.snapshot),
             )
         }
         Work::Gaps { table, by, .. } => {
             format!("finds gaps in the times of each {} of {}", column(table, by), name(table))
+        }
+        Work::Outliers { table, of, by, .. } => format!(
+            "finds values of {} far from the mean of their {} in {}",
+            column(table, of),
+            column(table, by),
+            name(table)
+        ),
+        Work::Correlate(Correlate { table, of, by, between, .. }) => {
+            let which = if between.is_some() { "" } else { " with the most rows" };
+            let (of, by, table) = (column(table, of), column(table, by), name(table));
+            format!("correlates {of} of two values of {by} in {table}{which}")
         }
         Work::Find { table, .. } => {
             format!("finds the rows of {} that meet conditions", name(table))
@@ -73,23 +86,23 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             format!("groups {rows} of {}", name(&group.table))
         }
         Work::Update { table, keys, set, commit } => format!(
-            "sets {} of {} rows of {}{}{}",
+            "sets {} of {} of {}{}{}",
             columns(&tables[*table], set),
-            keys.ops,
+            spans(keys),
             name(table),
             drawn(keys),
             committed(*commit),
         ),
         Work::Upsert { table, keys, commit, .. } => format!(
-            "puts {} rows in {}, new or in place of their keys' rows{}{}",
-            keys.ops,
+            "puts {} in {}, new or in place of their keys' rows{}{}",
+            rows(&keys.ops),
             name(table),
             drawn(keys),
             committed(*commit),
         ),
         Work::ReadModifyWrite { table, keys, set, commit } => format!(
-            "reads {} rows of {}{} and sets {}{}",
-            keys.ops,
+            "reads {} of {}{} and sets {}{}",
+            rows(&keys.ops),
             name(table),
             drawn(keys),
             columns(&tables[*table], set),
@@ -97,8 +110,8 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         ),
         Work::Delete { table, removed: Removed::Keys { keys, commit } } => {
             format!(
-                "deletes {} rows of {}{}{}",
-                keys.ops,
+                "deletes {} of {}{}{}",
+                spans(keys),
                 name(table),
                 drawn(keys),
                 committed(*commit)
@@ -130,6 +143,33 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
     }
 }
 
+/// How many rows.
+fn rows(count: &Count) -> String {
+    match count {
+        Count::Exactly(rows) => format!("{rows} rows"),
+        Count::Share(share) => format!("{}% of the rows", share * 100.0),
+        Count::BySize(_) => "some rows".to_owned(),
+    }
+}
+
+/// How many rows, or ranges of some.
+fn spans(keys: &Keys) -> String {
+    match (keys.rows, &keys.ops) {
+        (1, count) => rows(count),
+        (each, Count::Exactly(count)) => format!("{count} ranges of {each} rows"),
+        (each, _) => format!("ranges of {each} rows"),
+    }
+}
+
+/// How often.
+fn times(count: &Count) -> String {
+    match count {
+        Count::Exactly(times) => format!("{times} times"),
+        Count::Share(share) => format!("{}% as often as it has rows", share * 100.0),
+        Count::BySize(_) => "some times".to_owned(),
+    }
+}
+
 fn columns(table: &Table, set: &Set) -> String {
     match set {
         Set::OneOf(places) => format!("one of {} columns", places.len()),
@@ -142,6 +182,7 @@ fn columns(table: &Table, set: &Set) -> String {
 fn drawn(keys: &Keys) -> &'static str {
     match keys.of {
         KeysOf::Uniform => "",
+        KeysOf::Distinct => ", none twice",
         KeysOf::Zipfian { .. } => ", some far more often",
         KeysOf::Newest { .. } => ", mostly new ones",
     }
@@ -170,5 +211,6 @@ fn committed(commit: Commit) -> String {
         Commit::Rows(rows) => format!(", a commit every {rows}"),
         Commit::All => ", one commit for all".to_owned(),
         Commit::Bulk => " by the engine's fastest path".to_owned(),
+        Commit::Csv => " from a CSV file".to_owned(),
     }
 }

@@ -15,6 +15,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
 
 /// Workloads of published comparisons that are files, in the same form.
 pub static PUBLISHED: &[(&str, &str)] = &[
+    ("sensors", include_str!("../files/sensors.toml")),
     ("contacts", include_str!("../files/contacts.toml")),
     ("htap", include_str!("../files/htap.toml")),
 ];

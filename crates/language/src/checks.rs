@@ -1,6 +1,6 @@
 //! What must hold between the columns of a table, and between tables.
 
-use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom};
+use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom, TimeUnit};
 
 use crate::constant;
 use crate::mistakes::Log;
@@ -67,6 +67,30 @@ pub fn time(draft: &Draft<'_>, log: &Log) {
     }
 }
 
+/// The columns of the log of room sensors.
+const LOG: [(&str, ColumnType, bool); 6] = [
+    ("sensor", ColumnType::Int { bits: 16, signed: false }, false),
+    ("ts", ColumnType::Timestamp(TimeUnit::Microseconds), false),
+    ("temperature", ColumnType::Float, true),
+    ("humidity", ColumnType::Float, true),
+    ("light", ColumnType::Float, true),
+    ("voltage", ColumnType::Float, true),
+];
+
+/// A table that is the log of room sensors has its columns and its key.
+pub fn log(draft: &Draft<'_>, fields: &Fields<'_>) {
+    let (Some(RowsFrom::Log(_)), Some(node)) = (&draft.rows, fields.get("make")) else { return };
+    let columns = draft.columns.iter().map(|draft| {
+        draft.column.as_ref().map(|column| (&*column.name, column.of, column.nullable))
+    });
+    let right = columns.eq(LOG.map(Some)) && draft.key.as_deref() == Some(&[0, 1]);
+    if draft.sound() && draft.key.is_some() && !right {
+        let help = "key = [\"sensor\", \"ts\"]; sensor = \"u16\", ts = { type = \"timestamp\", unit = \"us\" }, \
+                    and temperature, humidity, light and voltage = \"f64?\", in this order";
+        node.add("a sensor log has columns of its own", "", help);
+    }
+}
+
 /// Made columns are of made tables, and hold what is made.
 pub fn made(draft: &Draft<'_>, log: &Log) {
     for DraftColumn { at, column, .. } in &draft.columns {
@@ -77,6 +101,11 @@ pub fn made(draft: &Draft<'_>, log: &Log) {
                 format!("it is not said how '{}' is made", column.name),
                 String::new(),
                 "its table is made: write for example { type = \"u32\", make = \"random\" }",
+            ),
+            (Some(RowsFrom::Log(_)), Some(_)) => (
+                format!("'{}' is made, and its table is made as a whole", column.name),
+                String::new(),
+                "write its type alone",
             ),
             (Some(RowsFrom::File(_)), Some(kind)) if !is_row_number(kind) => (
                 format!("'{}' is made, and the rows of its table come from a file", column.name),
@@ -105,6 +134,7 @@ pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
         let other = &all[*table];
         let problem = match (&other.rows, other.key.as_deref()) {
             (Some(RowsFrom::File(_)), _) => "its rows come from a file".to_owned(),
+            (Some(RowsFrom::Log(_)), _) => "its key has several columns".to_owned(),
             (_, Some([key])) => match other.column(*key) {
                 Some(key) if key.of != column.of => format!("its key is {}", key.of),
                 Some(key) if key.make.as_ref().is_some_and(is_no_target) => {

@@ -5,9 +5,14 @@ use crate::definition::{Commit, Condition, Definition, Operator, Phase, Removed,
 use crate::file::parse;
 
 impl Definition {
-    /// The criterion of advice that a phase counts for.
-    pub fn criterion(&self, phase: &Phase) -> &'static str {
-        match &phase.work {
+    /// The criterion of advice that a phase counts for; none where it asks again what a phase of its own asks.
+    pub fn criterion(&self, phase: &Phase) -> Option<&'static str> {
+        Some(match &phase.work {
+            Work::Sequence(Sequence { insert: None, questions })
+                if questions.iter().any(|question| self.phases[*question].alone) =>
+            {
+                return None;
+            }
             Work::Insert { commit: Commit::Each, .. } => "ingest",
             Work::Insert { .. } => "load",
             Work::Open { .. } => "start",
@@ -20,11 +25,13 @@ impl Definition {
             | Work::Delete { .. } => "update",
             Work::Find { .. }
             | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
             | Work::Group(_)
             | Work::Sql(_)
             | Work::Sequence(Sequence { insert: None, .. }) => "analytics",
             Work::Mix(_) | Work::Sequence(_) => "mixed",
-        }
+        })
     }
 
     /// Whether the key or an index finds the rows of one value.
@@ -52,6 +59,19 @@ const fn is_of_rows(work: &Work) -> bool {
     )
 }
 
+/// Whether a transaction covers many operations that change rows.
+const fn are_many_in_a_transaction(work: &Work) -> bool {
+    let commit = match work {
+        Work::Insert { commit, .. }
+        | Work::Update { commit, .. }
+        | Work::Upsert { commit, .. }
+        | Work::ReadModifyWrite { commit, .. }
+        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => commit,
+        _ => return false,
+    };
+    matches!(commit, Commit::Rows(_) | Commit::All)
+}
+
 /// A phase of a published file in one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
@@ -61,10 +81,12 @@ pub struct Counted {
     pub variant: String,
     /// The phase's.
     pub phase: String,
-    /// The criterion of advice that it counts for.
-    pub criterion: &'static str,
+    /// The criterion of advice that it counts for, if any.
+    pub criterion: Option<&'static str>,
     /// Whether its operations are single rows, each with a response time.
     pub of_rows: bool,
+    /// Whether it changes row after row, many of them in a transaction.
+    pub many_in_a_transaction: bool,
 }
 
 /// Every phase of the published files that runs on its own, in every variant.
@@ -80,6 +102,7 @@ pub fn counted() -> Vec<Counted> {
                 phase: phase.name.clone(),
                 criterion: of.criterion(phase),
                 of_rows: is_of_rows(&phase.work),
+                many_in_a_transaction: are_many_in_a_transaction(&phase.work),
             });
             counted.collect::<Vec<_>>()
         };

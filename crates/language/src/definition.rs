@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use embermark_model::MemoryLimit;
 use embermark_model::table::{OwnedValue, Table};
 
 /// A workload file.
@@ -20,14 +21,23 @@ pub struct Definition {
     pub tables: Vec<Table>,
     /// Its phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
-    /// Rows of the main table where no scale is asked for, of one that is made: `usual = { scale = "1k" }`, or
-    /// several in a list. None: all of them.
-    pub scales: Vec<u64>,
     /// Its variants in the order of the file; none: the file says nothing of any.
     pub variants: Vec<Variant>,
-    /// The variants that run where none is asked for, by their places: `usual = { variants = […] }`; the
-    /// first where it says nothing.
-    pub usual: Vec<usize>,
+    /// `usual`: what runs where nothing else is asked for.
+    pub usual: Usual,
+    /// `overview`: what runs where every workload does; as `usual` where the file says nothing of it.
+    pub overview: Usual,
+}
+
+/// What runs where nothing else is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usual {
+    /// `scale = "1k"` or several: rows of the main table, of one that is made. None: all of them.
+    pub scales: Vec<u64>,
+    /// `variants = […]`, by their places; the first where it says nothing.
+    pub variants: Vec<usize>,
+    /// `memory-limit = "256MiB"`: the largest of the scales runs once more within that much memory.
+    pub memory_limit: Option<MemoryLimit>,
 }
 
 /// The same work done in another way: `[variant.NAME]`.
@@ -69,6 +79,25 @@ pub struct Phase {
     pub alone: bool,
     /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
     pub per_row: bool,
+    /// Of a question: how often it is asked in a run.
+    pub asked: Asked,
+}
+
+/// How often a question is asked in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Asked {
+    /// Again and again, for as long as the plan says.
+    #[default]
+    ForTime,
+    /// `ops = 3`: so often.
+    Times(Count),
+    /// `each = "station"`: of the rows of one value of a column after the other. The values are drawn, each once.
+    Each {
+        /// The column.
+        column: usize,
+        /// How many values: all where there are fewer.
+        values: Count,
+    },
 }
 
 /// What a phase does. Places of tables count in [`Definition::tables`], those of columns in
@@ -123,6 +152,20 @@ pub enum Work {
         /// More than so many of its units.
         longer: i64,
     },
+    /// `outliers`: rows whose value lies further from the mean of their group than so many deviations. One operation is
+    /// the whole question.
+    Outliers {
+        /// The table.
+        table: usize,
+        /// The column of the value.
+        of: usize,
+        /// The column of each value of which the rows are a group.
+        by: usize,
+        /// How many sample standard deviations.
+        deviations: f64,
+    },
+    /// `correlate`: how two groups of rows go together in time. One operation is the whole question.
+    Correlate(Correlate),
     /// `find`: rows that meet conditions. One operation is the whole question.
     Find {
         /// The table.
@@ -204,6 +247,7 @@ impl Work {
             | Self::Latest { table, .. }
             | Self::Find { table, .. }
             | Self::Gaps { table, .. }
+            | Self::Outliers { table, .. }
             | Self::Update { table, .. }
             | Self::UpdateWhere { table, .. }
             | Self::Upsert { table, .. }
@@ -211,6 +255,7 @@ impl Work {
             | Self::Delete { table, .. } => Some(*table),
             Self::Range(range) => Some(range.table),
             Self::Group(group) => Some(group.table),
+            Self::Correlate(correlate) => Some(correlate.table),
             Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) => None,
         }
     }
@@ -231,6 +276,24 @@ impl Sequence {
     pub fn steps(&self) -> impl Iterator<Item = usize> + '_ {
         self.insert.iter().chain(&self.questions).copied()
     }
+}
+
+/// How two groups of rows go together: Pearson's correlation of their means in the buckets of time that both have,
+/// and how many buckets these are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correlate {
+    /// The table.
+    pub table: usize,
+    /// The column of the values, numbers.
+    pub of: usize,
+    /// The column of each value of which the rows are a group.
+    pub by: usize,
+    /// The column of time.
+    pub time: usize,
+    /// The length of a bucket in its unit.
+    pub bucket: i64,
+    /// The two values of `by`; `None`: those with the most rows, of equally many the least.
+    pub between: Option<[OwnedValue; 2]>,
 }
 
 /// Several phases at the same time.
@@ -278,6 +341,8 @@ pub enum Commit {
     All,
     /// `"bulk"`: the engine's fastest path, of `insert` alone.
     Bulk,
+    /// `"csv"`: all rows from a CSV file, which the engine reads itself where it can; of `insert` alone.
+    Csv,
 }
 
 /// What a snapshot covers of a phase that reads, where it runs alone. In a mix every read has its own.
@@ -291,15 +356,45 @@ pub enum Snapshot {
     Each,
 }
 
+/// How many operations, of a table of so many rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Count {
+    /// `1000`, `"10k"`: so many.
+    Exactly(u64),
+    /// `"50%"`: that share of the rows, rounded down, and one at least.
+    Share(f64),
+    /// `{ "10k" = 1, "1M" = 25 }`, in ascending order: 1 for up to 10,000 rows, 25 for up to a million, and as many
+    /// as there are for more.
+    BySize(Vec<(u64, u64)>),
+}
+
+impl Count {
+    /// How many, of a table of so many rows.
+    pub fn of(&self, rows: u64) -> u64 {
+        match self {
+            Self::Exactly(count) => *count,
+            // Rounded up before it is rounded down: 10 % of 30 is 3, and not 2.
+            Self::Share(share) => ((rows as f64 * share + 1e-6) as u64).max(1),
+            Self::BySize(sizes) => {
+                let size = sizes.iter().find(|(most, _)| rows <= *most);
+                size.map_or(rows.max(1), |(_, count)| *count)
+            }
+        }
+    }
+}
+
 /// Keys of rows, drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keys {
     /// How many operations.
-    pub ops: u64,
+    pub ops: Count,
     /// Which rows are drawn.
     pub of: KeysOf,
     /// The share of keys that are not in the table, from 0 to 1.
     pub absent: f64,
+    /// `rows = 10`: how many rows that follow each other in the order of keys, and have all columns of the key but the
+    /// last in common, an operation changes as one. Of more than one every row is changed once.
+    pub rows: u64,
 }
 
 /// Which rows are drawn.
@@ -307,6 +402,8 @@ pub struct Keys {
 pub enum KeysOf {
     /// All as likely.
     Uniform,
+    /// The same, and no row twice.
+    Distinct,
     /// Zipf's law, scrambled over the table as in YCSB.
     Zipfian {
         /// 0.99 in YCSB.

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
+use embermark_model::MemoryLimit;
 use embermark_model::table::RowsFrom;
 use toml::de::DeTable;
 
 use crate::about;
 use crate::checks;
-use crate::definition::{Definition, Variant};
+use crate::definition::{Definition, Usual, Variant};
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
 use crate::phases;
@@ -38,45 +39,60 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
         }
     };
     let file_fields = Fields::of_file(log, root.get_ref());
-    file_fields.only(&["name", "about", "usual", "table", "phase", "variant"]);
+    file_fields.only(&["name", "about", "usual", "overview", "table", "phase", "variant"]);
     let definition = body(file, &file_fields, engines, log);
     // What is wrong with the file itself would be said of each variant again.
     let definition = definition.filter(|_| log.is_empty())?;
     let body = |fields: &Fields<'_>| body(file, fields, engines, log);
     let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
-    let (scales, usual) = usual(&file_fields, &definition, &variants)?;
-    Some(Definition { scales, variants, usual, ..definition })
+    let first = Usual {
+        variants: if variants.is_empty() { Vec::new() } else { vec![0] },
+        ..Usual::default()
+    };
+    let usual = usual(&file_fields, "usual", first, &definition, &variants)?;
+    let overview = self::usual(&file_fields, "overview", usual.clone(), &definition, &variants)?;
+    Some(Definition { variants, usual, overview, ..definition })
 }
 
-/// What runs where nothing else is asked for.
+/// What runs where nothing else is asked for, and otherwise as `default`.
 fn usual(
     fields: &Fields<'_>,
+    key: &str,
+    default: Usual,
     of: &Definition,
     variants: &[Variant],
-) -> Option<(Vec<u64>, Vec<usize>)> {
-    let first = if variants.is_empty() { Vec::new() } else { vec![0] };
-    let Some(node) = fields.get("usual") else { return Some((Vec::new(), first)) };
-    let fields = node.fields(&["scale", "variants"])?;
-    let scales = fields.or("scale", Vec::new(), |node| match of.tables[0].rows {
-        RowsFrom::Made(_) if node.value.as_array().is_some() => node.each(|item| item.count()),
-        RowsFrom::Made(_) => Some(vec![node.count()?]),
+) -> Option<Usual> {
+    let Some(node) = fields.get(key) else { return Some(default) };
+    let fields = node.fields(&["scale", "variants", "memory-limit"])?;
+    let scales = fields.or("scale", default.scales, |node| match of.tables[0].rows {
+        RowsFrom::Made(_) | RowsFrom::Log(_) if node.value.is_array() => {
+            node.each(|node| node.count())
+        }
+        RowsFrom::Made(_) | RowsFrom::Log(_) => node.count().map(|rows| vec![rows]),
         RowsFrom::File(_) => {
             node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
         }
     });
+    let memory_limit = fields.or("memory-limit", default.memory_limit, |node| {
+        let text = node.text()?;
+        match text.parse::<MemoryLimit>() {
+            Ok(limit) => Some(Some(limit)),
+            Err(error) => node.mistake(error.to_string(), "", "write for example \"256MiB\""),
+        }
+    });
     let names = || variants.iter().map(|variant| &*variant.name);
-    let usual = fields.or("variants", first, |node| {
+    let chosen = fields.or("variants", default.variants, |node| {
         node.each(|node| {
             let name = node.text()?;
             let place = names().position(|known| known == name);
             place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names()))
         })
     });
-    let (scales, usual) = (scales?, usual?);
-    if !variants.is_empty() && usual.is_empty() {
+    let (scales, chosen, memory_limit) = (scales?, chosen?, memory_limit?);
+    if !variants.is_empty() && chosen.is_empty() {
         return node.mistake("no variant is usual", "", "name at least one");
     }
-    Some((scales, usual))
+    Some(Usual { scales, variants: chosen, memory_limit })
 }
 
 /// A file but for its variants.
@@ -100,8 +116,8 @@ fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Op
     let (tables, phases, name) = (tables?, phases?, name?);
     let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
     let phases = phases.into_iter().map(|phase| phase.told(&tables)).collect();
-    let (scales, variants, usual) = (Vec::new(), Vec::new(), Vec::new());
-    Some(Definition { name, about, tables, phases, scales, variants, usual })
+    let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
+    Some(Definition { name, about, tables, phases, variants, usual, overview })
 }
 
 /// Files of a run have the name in theirs, whose names have 255 bytes at most.

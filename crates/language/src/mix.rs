@@ -157,7 +157,15 @@ fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
             "changes rows one by one",
             "in a mix each operation is a commit: leave 'commit' out",
         ),
-        Work::Insert { commit: Commit::Bulk, .. } => refused(
+        Work::Update { keys, .. } | Work::Delete { removed: Removed::Keys { keys, .. }, .. }
+            if keys.rows > 1 =>
+        {
+            refused(
+                "changes several rows at once",
+                "in a mix an operation changes one: leave 'rows' out",
+            )
+        }
+        Work::Insert { commit: Commit::Bulk | Commit::Csv, .. } => refused(
             "takes the fastest path",
             "in a mix rows come one after the other: name an insert with commit = \"each\"",
         ),

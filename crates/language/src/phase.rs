@@ -17,6 +17,8 @@ pub enum Verb {
     Range,
     Find,
     Gaps,
+    Outliers,
+    Correlate,
     Group,
     Update,
     Upsert,
@@ -28,7 +30,7 @@ pub enum Verb {
 }
 
 /// What `do` is given, and the keys beside it.
-const VERBS: [(&str, Verb); 12] = [
+const VERBS: [(&str, Verb); 14] = [
     ("insert", Verb::Insert),
     ("get", Verb::Get),
     ("open", Verb::Open),
@@ -36,6 +38,8 @@ const VERBS: [(&str, Verb); 12] = [
     ("range", Verb::Range),
     ("find", Verb::Find),
     ("gaps", Verb::Gaps),
+    ("outliers", Verb::Outliers),
+    ("correlate", Verb::Correlate),
     ("group", Verb::Group),
     ("update", Verb::Update),
     ("upsert", Verb::Upsert),
@@ -78,16 +82,20 @@ impl Verb {
             Self::Insert => &["commit"],
             Self::Get => &["ops", "keys", "absent", "snapshot"],
             Self::Open => &["ops", "keys", "absent", "read"],
-            Self::Latest => &["by", "time"],
+            Self::Latest => &["by", "time", "ops", "each"],
             Self::Range => {
                 &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"]
             }
-            Self::Group => &["where", "by", "compute", "having", "order", "limit"],
-            Self::Find => &["where", "select", "per"],
-            Self::Gaps => &["by", "time", "longer-than"],
-            Self::Update => &["ops", "keys", "absent", "set", "commit", "where", "per"],
+            Self::Group => &["where", "by", "compute", "having", "order", "limit", "ops", "each"],
+            Self::Find => &["where", "select", "per", "ops"],
+            Self::Gaps => &["by", "time", "longer-than", "ops", "each"],
+            Self::Outliers => &["of", "by", "deviations", "ops", "each"],
+            Self::Correlate => &["of", "by", "time", "bucket", "between", "ops"],
+            Self::Update => &["ops", "keys", "absent", "rows", "set", "commit", "where", "per"],
             Self::Upsert | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
-            Self::Delete => &["ops", "keys", "absent", "commit", "older", "time", "where", "per"],
+            Self::Delete => {
+                &["ops", "keys", "absent", "rows", "commit", "older", "time", "where", "per"]
+            }
             // They read their own.
             Self::Sql | Self::Mix | Self::Sequence => &[],
         }
@@ -141,6 +149,8 @@ pub fn read(
         Verb::Range => reading.range(),
         Verb::Find => reading.find(),
         Verb::Gaps => reading.gaps(),
+        Verb::Outliers => reading.outliers(),
+        Verb::Correlate => reading.correlate(),
         Verb::Update if fields.get("where").is_some() => reading.update_where(),
         Verb::Group => group::read(&reading).map(Work::Group),
         Verb::Update => {

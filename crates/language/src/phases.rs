@@ -3,10 +3,11 @@
 use embermark_model::table::Table;
 
 use crate::about;
-use crate::definition::{Change, Phase, Removed, Work};
+use crate::definition::{Asked, Change, Phase, Removed, Work};
 use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
+use crate::reading;
 use crate::sequence;
 use crate::table::Draft;
 
@@ -17,14 +18,15 @@ pub struct Read<'a> {
     work: Work,
     alone: bool,
     per_row: bool,
+    asked: Asked,
 }
 
 impl Read<'_> {
     /// The same, with a line on what it does where the file has none.
     pub fn told(self, tables: &[Table]) -> Phase {
         let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
-        let Self { name, work, alone, per_row, .. } = self;
-        Phase { name: name.to_owned(), about, work, alone, per_row }
+        let Self { name, work, alone, per_row, asked, .. } = self;
+        Phase { name: name.to_owned(), about, work, alone, per_row, asked }
     }
 }
 
@@ -63,7 +65,11 @@ pub fn read<'a>(
             let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
             return fields.get("per")?.mistake("each operation is a row", "", why);
         }
-        Some(Read { name: entry.name, about: about?, work, alone: alone?, per_row })
+        let asked = reading::asked(&fields, &work, drafts)?;
+        if let (true, Some(ops)) = (per_row, fields.get("ops")) {
+            return ops.mistake("'ops' beside per = \"row\"", "", "the rows are the operations");
+        }
+        Some(Read { name: entry.name, about: about?, work, alone: alone?, per_row, asked })
     }))
 }
 

@@ -1,15 +1,17 @@
 //! The phases of a table: what each verb reads beside `do`.
 
-use embermark_model::table::ColumnType;
+use embermark_model::Scale;
+use embermark_model::table::{ColumnType, OwnedValue};
 
 use crate::constant;
 use crate::definition::{
-    Change, Commit, Condition, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Snapshot, Span, Work,
+    Asked, Change, Commit, Condition, Correlate, Count, Keys, KeysOf, OPS, Range, Removed, SKEW,
+    Sequence, Set, Snapshot, Span, Work,
 };
 use crate::group;
 use crate::make;
 use crate::node::{Fields, Node, all};
-use crate::table::Draft;
+use crate::table::{Draft, DraftColumn};
 
 /// A phase of a table that is being read.
 pub struct Reading<'a> {
@@ -24,10 +26,36 @@ pub struct Reading<'a> {
 impl Reading<'_> {
     /// Which keys, and how many.
     pub fn keys(&self) -> Option<Keys> {
-        let ops = self.fields.or("ops", OPS, |node| node.count());
+        let ops = self.fields.or("ops", Count::Exactly(OPS), |node| count(&node));
         let of = self.fields.or("keys", KeysOf::Uniform, |node| keys_of(&node));
         let absent = self.fields.or("absent", 0.0, |node| node.share());
-        Some(Keys { ops: ops?, of: of?, absent: absent? })
+        if of == Some(KeysOf::Distinct) {
+            self.none_beside("keys", &["absent"], "keys that are distinct are those of rows");
+        }
+        Some(Keys { ops: ops?, of: of?, absent: absent?, rows: 1 })
+    }
+
+    /// Which keys a change has, and how many rows from each on.
+    fn keys_of_rows(&self) -> Option<Keys> {
+        let keys = self.keys();
+        let Some(node) = self.fields.get("rows") else { return keys };
+        let rows = node.count()?;
+        let evenly = "rows that follow each other are drawn evenly";
+        // Of them each is changed once, so that distinct keys are what they have.
+        let is_even = |keys: &Keys| matches!(keys.of, KeysOf::Uniform | KeysOf::Distinct);
+        let beside: &[&str] =
+            if keys.as_ref().is_some_and(is_even) { &["absent"] } else { &["keys", "absent"] };
+        self.none_beside("rows", beside, evenly);
+        let last = self.draft.key.as_ref()?.last().and_then(|last| self.draft.column(*last))?;
+        if !matches!(last.of, ColumnType::Int { .. } | ColumnType::Timestamp(_)) {
+            let what = format!("rows in the order of '{}', which is {}", last.name, last.of);
+            return node.mistake(
+                what,
+                "",
+                "the last column of the key is an integer or a timestamp",
+            );
+        }
+        Some(Keys { rows, ..keys? })
     }
 
     /// What a snapshot covers.
@@ -43,13 +71,27 @@ impl Reading<'_> {
             Some("each") => Some(Commit::Each),
             Some("all") => Some(Commit::All),
             Some("bulk") if bulk => Some(Commit::Bulk),
-            Some("bulk") => node.mistake(
+            Some("csv") if bulk => {
+                let is_text = |column: &&DraftColumn<'_>| {
+                    let of = column.column.as_ref().map(|column| column.of);
+                    matches!(of, Some(ColumnType::Text | ColumnType::Bytes))
+                };
+                match self.draft.columns.iter().find(is_text) {
+                    None => Some(Commit::Csv),
+                    Some(column) => node.mistake(
+                        format!("'{}' in a CSV file", column.name),
+                        "a text, or bytes",
+                        "engines quote texts in different ways: only numbers and times go in from one",
+                    ),
+                }
+            }
+            Some("bulk" | "csv") => node.mistake(
                 "only an insert takes the fastest path",
                 "",
                 "write \"each\", a number of rows, or \"all\"",
             ),
             Some(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
-                let valid = ["each", "all", "bulk"];
+                let valid = ["each", "all", "bulk", "csv"];
                 node.log.unknown(node.at.clone(), "commit", text, valid)
             }
             _ => node.count().map(Commit::Rows),
@@ -132,6 +174,74 @@ impl Reading<'_> {
         Some(Work::Gaps { table: self.table, by, time, longer })
     }
 
+    /// The column of whose values each has a group of rows.
+    fn by(&self) -> Option<usize> {
+        self.fields.need("by", "by = \"station\"", |node| {
+            let place = self.draft.place(&node)?;
+            match self.draft.column(place)?.of {
+                of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
+                    format!("groups of '{}', which is {of}", self.draft.columns[place].name),
+                    "",
+                    "group by integers, texts, bools or times",
+                ),
+                _ => Some(place),
+            }
+        })
+    }
+
+    /// The column of numbers that a question is about.
+    fn of(&self) -> Option<usize> {
+        self.fields.need("of", "of = \"temp\"", |node| {
+            let place = self.draft.place(&node)?;
+            match self.draft.column(place)?.of {
+                ColumnType::Int { .. } | ColumnType::Float => Some(place),
+                of => node.mistake(
+                    format!("'{}' is {of} and no number", self.draft.columns[place].name),
+                    "",
+                    "name a column of integers or of f64",
+                ),
+            }
+        })
+    }
+
+    /// An `outliers`.
+    pub fn outliers(&self) -> Option<Work> {
+        let (of, by) = (self.of(), self.by());
+        let deviations = self.fields.need("deviations", "deviations = 3", |node| {
+            let deviations = node.number()?;
+            if deviations > 0.0 { Some(deviations) } else { node.expected("a number above 0") }
+        });
+        Some(Work::Outliers { table: self.table, of: of?, by: by?, deviations: deviations? })
+    }
+
+    /// A `correlate`.
+    pub fn correlate(&self) -> Option<Work> {
+        let (of, by, time) = (self.of(), self.by(), self.time());
+        let bucket =
+            self.fields.need("bucket", "bucket = \"5m\"", |node| constant::length(&node, time?.1));
+        let between = self.fields.maybe("between", |node| {
+            let column = self.draft.column(by?)?.of;
+            let values = node.each(|item| constant::read(&item, column))?;
+            let two: Result<[OwnedValue; 2], _> = values.try_into();
+            match two {
+                Ok([a, b]) if a == b => node.mistake("a group with itself", "", "name two values"),
+                Ok(two) => Some(two),
+                Err(_) => node.expected("two values, as in [3, 7]"),
+            }
+        });
+        let (of, by, (time, _), bucket) = (of?, by?, time?, bucket?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "groups of one time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        let (table, between) = (self.table, between?);
+        Some(Work::Correlate(Correlate { table, of, by, time, bucket, between }))
+    }
+
     /// A `range`.
     pub fn range(&self) -> Option<Work> {
         let keys = self.keys();
@@ -177,7 +287,7 @@ impl Reading<'_> {
 
     /// What `update` and `read-modify-write` have.
     pub fn set_by_keys(&self) -> Option<(Keys, Set, Commit)> {
-        let keys = self.keys();
+        let keys = self.keys_of_rows();
         let commit = self.commit(false);
         let set = self.set();
         Some((keys?, set?, commit?))
@@ -250,7 +360,8 @@ impl Reading<'_> {
 
     /// An `update` of the rows that meet conditions.
     pub fn update_where(&self) -> Option<Work> {
-        self.none_beside("where", &["ops", "keys", "absent"], "all that meet it are changed");
+        let others = ["ops", "keys", "absent", "rows"];
+        self.none_beside("where", &others, "all that meet it are changed");
         let (conditions, by) = (self.conditions(), self.change());
         let example = "set = { note = \"seen\" }";
         let set = self.fields.need("set", example, |node| {
@@ -284,26 +395,96 @@ impl Reading<'_> {
     /// What a `delete` removes.
     pub fn removed(&self) -> Option<Removed> {
         if self.fields.get("where").is_some() {
-            let others = ["ops", "keys", "absent", "older", "time"];
+            let others = ["ops", "keys", "absent", "rows", "older", "time"];
             self.none_beside("where", &others, "all that meet it go");
             let (conditions, by) = (self.conditions(), self.change());
             return Some(Removed::Where { conditions: conditions?, by: by? });
         }
         let Some(older) = self.fields.get("older") else {
-            let keys = self.keys();
+            let keys = self.keys_of_rows();
             let commit = self.commit(false);
             return Some(Removed::Keys { keys: keys?, commit: commit? });
         };
         let why = "a delete is by keys, or of all that is older";
-        self.none_beside("older", &["ops", "keys", "absent", "commit"], why);
+        self.none_beside("older", &["ops", "keys", "absent", "rows", "commit"], why);
         let (time, of) = self.time()?;
         Some(Removed::Older { time, units: constant::length(&older, of)? })
     }
 }
 
+/// How often a question is asked in a run.
+pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
+    let is_question = matches!(
+        work,
+        Work::Latest { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Find { .. }
+            | Work::Group(_)
+            | Work::Sequence(Sequence { insert: None, .. })
+    );
+    if !is_question {
+        return Some(Asked::ForTime);
+    }
+    let ops = fields.maybe("ops", |node| count(&node));
+    let each = fields.maybe("each", |node| {
+        let draft = &drafts[work.table()?];
+        let place = draft.place(&node)?;
+        match draft.column(place)?.of {
+            of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
+                format!("rows of one value of '{}', which is {of}", draft.columns[place].name),
+                "",
+                "name a column of integers, texts, bools or times",
+            ),
+            _ => Some(place),
+        }
+    });
+    Some(match (each?, ops?) {
+        (Some(column), values) => {
+            Asked::Each { column, values: values.unwrap_or(Count::Exactly(OPS)) }
+        }
+        (None, Some(ops)) => Asked::Times(ops),
+        (None, None) => Asked::ForTime,
+    })
+}
+
+/// How many: `1000`, `"50%"` of the rows, or by how many rows there are.
+fn count(node: &Node<'_>) -> Option<Count> {
+    if node.as_text().is_some_and(|text| text.ends_with('%')) {
+        return match node.share()? {
+            0.0 => node.mistake("a share of nothing", "", "leave the phase out"),
+            share => Some(Count::Share(share)),
+        };
+    }
+    if !node.value.is_table() {
+        return node.count().map(Count::Exactly);
+    }
+    let entries = node.open()?.entries();
+    let mut sizes = all(entries.iter().map(|entry| {
+        let size = match entry.name.parse::<Scale>() {
+            Ok(Scale::Rows(rows)) => Some(rows),
+            _ => entry.node.log.mistake(
+                entry.at.clone(),
+                format!("'{}' is no number of rows", entry.name),
+                "",
+                "write for example { \"10k\" = 1, \"1M\" = 25 }",
+            ),
+        };
+        let count = entry.node.count();
+        Some((size?, count?))
+    }))?;
+    sizes.sort_unstable();
+    if sizes.is_empty() {
+        return node.mistake("no number", "", "write for example { \"10k\" = 1, \"1M\" = 25 }");
+    }
+    Some(Count::BySize(sizes))
+}
+
 fn keys_of(node: &Node<'_>) -> Option<KeysOf> {
     let names = [
         ("uniform", KeysOf::Uniform),
+        ("distinct", KeysOf::Distinct),
         ("zipfian", KeysOf::Zipfian { skew: SKEW }),
         ("newest", KeysOf::Newest { skew: SKEW }),
     ];
@@ -316,10 +497,10 @@ fn keys_of(node: &Node<'_>) -> Option<KeysOf> {
         fields.need("distribution", example, |node| node.one_of("distribution of keys", &names));
     let skew = make::skew(&fields, SKEW);
     match (of?, skew?) {
-        (KeysOf::Uniform, _) if fields.get("skew").is_some() => {
+        (KeysOf::Uniform | KeysOf::Distinct, _) if fields.get("skew").is_some() => {
             fields.get("skew")?.mistake("uniform keys have no skew", "", "")
         }
-        (KeysOf::Uniform, _) => Some(KeysOf::Uniform),
+        (even @ (KeysOf::Uniform | KeysOf::Distinct), _) => Some(even),
         (KeysOf::Zipfian { .. }, skew) => Some(KeysOf::Zipfian { skew }),
         (KeysOf::Newest { .. }, skew) => Some(KeysOf::Newest { skew }),
     }

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::node::{Fields, Node, all};
 
 /// Keys of a table that say where its rows come from.
-pub const KEYS: [&str; 7] = ["file", "rows", "query", "read", "absent", "zone", "keep"];
+pub const KEYS: [&str; 8] = ["file", "rows", "make", "query", "read", "absent", "zone", "keep"];
 
 /// Reads where the rows of a table come from.
 pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
@@ -18,13 +18,18 @@ pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
             "a table has its rows from files or a query, or so many are made",
         ),
         (false, Some(rows)) => {
+            let own = ["rows", "make"];
             let others =
-                KEYS.iter().filter(|key| **key != "rows").filter_map(|key| fields.get(key));
+                KEYS.iter().filter(|key| !own.contains(key)).filter_map(|key| fields.get(key));
             let mut others = others.map(|node| {
                 node.add("rows that are made are not read", "", "take it out");
             });
             let is_alone = others.by_ref().count() == 0;
-            rows.count().filter(|_| is_alone).map(RowsFrom::Made)
+            let made: fn(u64) -> RowsFrom = RowsFrom::Made;
+            let log: fn(u64) -> RowsFrom = RowsFrom::Log;
+            let kind =
+                fields.or("make", made, |node| node.one_of("kind of rows", &[("sensor-log", log)]));
+            rows.count().filter(|_| is_alone).zip(kind).map(|(rows, kind)| kind(rows))
         }
         (false, None) => fields.mistake(
             "a table without rows",

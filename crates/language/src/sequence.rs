@@ -6,7 +6,7 @@ use crate::node::{Fields, Node};
 
 /// Reads a phase with `sequence`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
-    fields.only(&["sequence", "about"]);
+    fields.only(&["sequence", "about", "ops"]);
     let node = fields.get("sequence")?;
     let steps = node.each(|step| {
         let why = "a sequence is of phases that are not";
@@ -25,15 +25,21 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
                 let what = format!("'{}' comes after another phase", phases[*place].name);
                 return step.mistake(what, "", "an insert begins a sequence, into a fresh table");
             }
-            Work::Latest { .. } | Work::Find { .. } | Work::Gaps { .. } | Work::Group(_) => {
-                questions.push(*place);
-            }
+            Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_) => questions.push(*place),
             _ => {
                 let what = format!("'{}' is no question of a sequence", phases[*place].name);
-                let help = "an insert may come first; then latest, find, gaps and group";
+                let help = "an insert may come first; then latest, find, gaps, outliers, correlate and group";
                 return step.mistake(what, "", help);
             }
         }
+    }
+    if let (Some(_), Some(ops)) = (insert, fields.get("ops")) {
+        return ops.mistake("'ops' beside an insert", "", "its rows are the operations");
     }
     Some(Sequence { insert, questions })
 }

@@ -1,6 +1,7 @@
 //! A limit of memory that an engine has for everything.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,25 +19,47 @@ impl MemoryLimit {
     }
 }
 
+/// Units, the largest first.
+const UNITS: [(u64, &str); 5] =
+    [(1 << 30, "GiB"), (1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB")];
+
 impl fmt::Display for MemoryLimit {
     /// `256 MiB`, `1500 MB`: in the largest unit that leaves a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 5] = [
-            (1 << 30, "GiB"),
-            (1 << 20, "MiB"),
-            (1_000_000, "MB"),
-            (1 << 10, "KiB"),
-            (1_000, "kB"),
-        ];
         let whole = UNITS.iter().find(|(unit, _)| self.0 >= *unit && self.0.is_multiple_of(*unit));
         let (unit, name) = whole.copied().unwrap_or((1, "B"));
         write!(f, "{} {name}", self.0 / unit)
     }
 }
 
+impl FromStr for MemoryLimit {
+    type Err = String;
+
+    /// `256MiB`, `256 MiB`: a whole number and a unit.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
+        let unit = UNITS.iter().find(|(_, name)| *name == unit.trim_start());
+        let bytes =
+            number.parse::<u64>().ok().zip(unit).and_then(|(n, (unit, _))| n.checked_mul(*unit));
+        bytes.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| format!("'{text}' is no size"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::MemoryLimit;
+
+    #[test]
+    fn a_limit_is_read_as_it_is_shown() {
+        for limit in [256 << 20, 3 << 30, 1_500_000_000, 1_024] {
+            assert_eq!(MemoryLimit(limit).to_string().parse(), Ok(MemoryLimit(limit)));
+        }
+        assert_eq!("256MiB".parse(), Ok(MemoryLimit(256 << 20)));
+        for wrong in ["", "256", "MiB", "0MiB", "1 mib", "-1MiB", "99999999999GiB"] {
+            assert!(wrong.parse::<MemoryLimit>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_limit_is_shown_in_the_largest_unit_that_leaves_it_whole() {

@@ -26,6 +26,9 @@ pub enum RowsFrom {
     File(Box<RowsFile>),
     /// They are made from the seed, so many of them: the same on every machine.
     Made(u64),
+    /// `make = "sensor-log"`: they are those of a log of room sensors, so many, made from the seed; or those of the file
+    /// that a run names, of which so many are a sample.
+    Log(u64),
 }
 
 /// Files of rows, and how they are read.

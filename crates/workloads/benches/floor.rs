@@ -1,5 +1,4 @@
-//! What the harness itself takes: phases of the built-in `sensors` and of workload files, through bench and
-//! meter, on an engine that does nothing (`null`) and on real ones, and questions over all rows on one that keeps
+//! What the harness itself takes: phases of `sensors` (43 bytes as a pair) and of rows of 1 kB, through bench and meter, on an engine that does nothing (`null`) and on real ones, and questions over all rows on one that keeps
 //! them in memory. The last lines say what an operation, or a row of a scan, took in the fastest run.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
@@ -16,40 +15,6 @@ use embermark_model::{Durability, Scale};
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{Bench, Spec, Workload, find};
 use tempfile::TempDir;
-
-/// The rows of `sensors` (43 bytes as a pair), and its work.
-const SENSORS: &str = r#"
-name = "file"
-[table.readings]
-rows = "1M"
-key = ["sensor", "time"]
-[table.readings.columns]
-sensor = { type = "u16", make = "cycle", from = 1, distinct = 54 }
-time = { type = "timestamp", unit = "us", make = "sequence", step = "31s", repeat = 54 }
-temperature = { type = "f64?", make = "random", from = 15, to = 30, absent = 0.02 }
-humidity = { type = "f64?", make = "random", from = 20, to = 60 }
-light = { type = "f64?", make = "random", from = 0, to = 1_000 }
-voltage = { type = "f64?", make = "random", from = 2, to = 3 }
-[phase.load]
-do = "insert"
-commit = 10_000
-[phase.read]
-do = "get"
-ops = "100k"
-absent = "1%"
-[phase.means]
-do = "group"
-by = ["sensor"]
-compute = ["avg(temperature)"]
-[phase.days]
-do = "group"
-by = ["sensor", "day(time)"]
-compute = ["count", "min(temperature)", "max(temperature)"]
-[phase.warm]
-do = "group"
-where = [["temperature", ">", 25]]
-compute = ["count"]
-"#;
 
 /// Rows of 1 kB.
 const WIDE: &str = r#"
@@ -124,20 +89,18 @@ impl Opened {
 fn floor(criterion: &mut Criterion) {
     let (million, sensors) = (1_000_000, find("sensors").unwrap());
     let mut lines = Vec::new();
-    let mut line = |what: &str, unit: &str, of: [Option<f64>; 3]| {
-        let [built_in, file, wide] =
+    let mut line = |what: &str, unit: &str, of: [Option<f64>; 2]| {
+        let [sensors, wide] =
             of.map(|ns| ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.1}")));
-        lines.push(format!("{what:<28} {built_in:>9} {file:>9} {wide:>9}  ns/{unit}"));
+        lines.push(format!("{what:<28} {sensors:>9} {wide:>9}  ns/{unit}"));
     };
     {
-        let mut built_in = open(sensors, "single", million, "null");
-        let mut of_file = open(file(SENSORS), "as-written", million, "null");
+        let mut narrow = open(sensors, "single", million, "null");
         let mut wide = open(file(WIDE), "as-written", million / 10, "null");
         for (what, phase) in [("read on null", "read"), ("insert on null", "load")] {
-            let built_in = built_in.measure(criterion, "built-in", phase, false);
-            let of_file = of_file.measure(criterion, "file", phase, false);
+            let narrow = narrow.measure(criterion, "sensors", phase, false);
             let wide = wide.measure(criterion, "wide", phase, false);
-            line(what, "operation", [Some(built_in), Some(of_file), Some(wide)]);
+            line(what, "operation", [Some(narrow), Some(wide)]);
         }
     }
     for (what, engine) in [
@@ -147,25 +110,19 @@ fn floor(criterion: &mut Criterion) {
         ("read on duckdb", "duckdb"),
     ] {
         let rows = if engine == "duckdb" { million / 1_000 } else { million / 10 };
-        let [built_in, of_file] =
-            [(sensors, rows), (file(SENSORS), rows)].map(|(workload, rows)| {
-                let mut opened = open(workload, "bulk", rows, engine);
-                opened.measure(criterion, engine, "read", false)
-            });
-        line(what, "operation", [Some(built_in), Some(of_file), None]);
+        let read = open(sensors, "bulk", rows, engine).measure(criterion, engine, "read", false);
+        line(what, "operation", [Some(read), None]);
     }
-    let mut built_in = open(sensors, "bulk", million, "memory");
-    let mut of_file = open(file(SENSORS), "bulk", million, "memory");
-    for (what, own, its) in [
-        ("mean of each sensor", Some("avg_sensor"), "means"),
-        ("extremes of each day", Some("daily_summary"), "days"),
-        ("count with a condition", None, "warm"),
+    let mut kept = open(sensors, "bulk", million, "memory");
+    for (what, phase) in [
+        ("mean of each sensor", "avg_sensor"),
+        ("extremes of each day", "daily_summary"),
+        ("far from the mean", "anomalies"),
+        ("gaps", "outages"),
     ] {
-        let own = own.map(|phase| built_in.measure(criterion, "built-in", phase, true));
-        let its = of_file.measure(criterion, "file", its, true);
-        line(what, "row", [own, Some(its), None]);
+        line(what, "row", [Some(kept.measure(criterion, "questions", phase, true)), None]);
     }
-    println!("{:<28} {:>9} {:>9} {:>9}", "fastest run", "built-in", "file", "1 kB rows");
+    println!("{:<28} {:>9} {:>9}", "fastest run", "sensors", "1 kB rows");
     lines.iter().for_each(|line| println!("{line}"));
 }
 

@@ -14,11 +14,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_data::staged::StagedRows;
+use embermark_data::table::StagedTable;
 use embermark_engines::{Availability, Engine, OpenOptions, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
-use embermark_model::{Durability, Reading, Scale};
+use embermark_model::table::Value;
+use embermark_model::{Durability, Scale};
 use embermark_workloads::{Bench, Prepared, Spec, find};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -29,22 +30,31 @@ const CACHE: u64 = 128 << 20;
 
 type Key = [u8; 10];
 
-/// A stored key as the key-value port of `sensors` encodes it; a microsecond later there is none.
-fn encoded(reading: &Reading, later: i64) -> Key {
+/// A stored key as the key-value port encodes it; a microsecond later there is none.
+fn encoded((sensor, ts): (u16, i64), later: i64) -> Key {
     let mut key = [0; 10];
-    key[..2].copy_from_slice(&reading.sensor.to_be_bytes());
-    let ordered = (reading.ts + later) as u64 ^ 1 << 63;
+    key[..2].copy_from_slice(&sensor.to_be_bytes());
+    let ordered = (ts + later) as u64 ^ 1 << 63;
     key[2..].copy_from_slice(&ordered.to_be_bytes());
     key
 }
 
+/// Sensor and time of each row.
+fn stored_keys(table: &StagedTable) -> Vec<(u16, i64)> {
+    let int = |place, column| match table.value(place, column) {
+        Value::Int(value) => value,
+        _ => panic!("a key is of whole numbers"),
+    };
+    (0..table.rows()).map(|place| (int(place, 0) as u16, int(place, 1))).collect()
+}
+
 /// As many uniformly drawn keys as there are rows, every 64th of them of no row: what the phase
 /// reads, if in another order.
-fn drawn(rows: &[Reading]) -> Vec<Key> {
+fn drawn(rows: &[(u16, i64)]) -> Vec<Key> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     (0..rows.len())
         .map(|i| {
-            let row = &rows[(random.next_u64() % rows.len() as u64) as usize];
+            let row = rows[(random.next_u64() % rows.len() as u64) as usize];
             encoded(row, i64::from(i % 64 == 63))
         })
         .collect()
@@ -106,7 +116,8 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(&Path) -> Box<dyn Bare>) {
     let (workload, seed, rows) = (find("sensors").unwrap(), 42, dir.path().join("rows"));
     let source = workload.source(&DataSource::Synthetic, seed).unwrap();
     source.stage(Scale::Rows(ROWS), &rows).unwrap();
-    let keys = drawn(&StagedRows::open(&rows).unwrap());
+    let table = StagedTable::open(&rows.with_extension("readings.table")).unwrap();
+    let keys = drawn(&stored_keys(&table));
     let prepare = || workload.prepare(&Spec::of(rows.clone(), "bulk", seed)).unwrap();
     let folder = dir.path().join("bare");
     OpenedPhase::open(engine, prepare(), &folder).bench.finish().unwrap();
@@ -174,7 +185,7 @@ mod lmdb {
                 ffi::mdb_env_set_maxdbs(env, 32),
                 ffi::mdb_env_open(env, path.as_ptr(), flags, 0o664),
                 ffi::mdb_txn_begin(env, ptr::null_mut(), ffi::MDB_RDONLY, &mut txn),
-                ffi::mdb_dbi_open(txn, c"readings".as_ptr(), 0, &mut dbi),
+                ffi::mdb_dbi_open(txn, c"table0".as_ptr(), 0, &mut dbi),
             ]
         };
         assert_eq!(codes, [0; 6]);
@@ -266,7 +277,7 @@ mod berkeleydb {
         let codes = unsafe {
             [
                 ember_env_open(&mut env, home.as_ptr(), CACHE / 5 * 4, 1 << 20, 1, 1),
-                ember_open(&mut db, env, c"readings.db".as_ptr(), 0),
+                ember_open(&mut db, env, c"table0.db".as_ptr(), 0),
             ]
         };
         assert_eq!(codes, [0; 2]);

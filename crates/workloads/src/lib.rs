@@ -30,8 +30,6 @@ mod mirrored;
 mod observer;
 mod reopenable;
 pub mod retention;
-mod row_source;
-pub mod sensors;
 mod strategy;
 
 use defined::Defined;
@@ -41,7 +39,7 @@ use strategy::Strategy;
 /// Every workload.
 pub static WORKLOADS: LazyLock<Vec<&'static dyn Workload>> = LazyLock::new(|| {
     let all: [Option<&'static dyn Workload>; 6] = [
-        Some(&sensors::Sensors),
+        published("sensors"),
         published("contacts"),
         Some(&machine::Machine),
         Some(&events::Events),

@@ -20,14 +20,6 @@ impl<S: Family + ?Sized> Reopenable<S> {
         Self { store: Some(store), reopener }
     }
 
-    /// A store that is never opened again: a further client's.
-    pub(crate) fn never(store: Box<S>) -> Self {
-        let refuse = |_, _: &mut Meanwhile<'_>| {
-            Err(EngineError::unsupported("a further client", "to be opened again"))
-        };
-        Self::new(store, Reopener::new(refuse))
-    }
-
     /// Closes the store and opens its database again, as a program does that starts anew.
     pub(crate) fn reopen(&mut self) -> Result<()> {
         self.reopen_after(&mut || Ok(()))

@@ -4,22 +4,17 @@ use std::ops::Range;
 
 use embermark_contract::{Result, Scope};
 use embermark_meter::Meter;
-use embermark_model::choice;
-
-use crate::{VariantInfo, WorkloadError};
 
 /// How rows get in, and what a commit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
-    /// One row at a time, in transactions of [`batch`] rows.
-    Single,
     /// One row at a time, all in one transaction, however many.
     OneTransaction,
     /// One row at a time, each committed.
     CommitEach,
     /// One row at a time, in transactions of so many.
     Every(u64),
-    /// By the engine's fastest path; changes as in [`Strategy::Single`].
+    /// By the engine's fastest path; changes in transactions of [`batch`] rows.
     Bulk,
     /// Nothing gets in: all is read in one snapshot.
     Snapshot,
@@ -70,7 +65,7 @@ impl Strategy {
             Self::OneTransaction => (Scope::Batch, n),
             Self::Snapshot => (Scope::Snapshot, n),
             Self::Every(rows) => (Scope::Batch, usize::try_from(rows).unwrap_or(n).max(1)),
-            Self::Single | Self::Bulk => (Scope::Batch, batch(n)),
+            Self::Bulk => (Scope::Batch, batch(n)),
         };
         let (n, size, mut done) = (n as u64, size as u64, 0);
         loop {
@@ -80,21 +75,6 @@ impl Strategy {
             if done < end || end == n || meter.expired() {
                 return Ok(done);
             }
-        }
-    }
-
-    /// The strategy that is called so.
-    pub(crate) fn named(
-        name: &str,
-        variants: &[VariantInfo],
-    ) -> std::result::Result<Self, WorkloadError> {
-        let known = variants.iter().any(|variant| variant.name == name);
-        match name {
-            "single" if known => Ok(Self::Single),
-            "one-transaction" if known => Ok(Self::OneTransaction),
-            "commit-each" if known => Ok(Self::CommitEach),
-            "bulk" if known => Ok(Self::Bulk),
-            _ => Err(choice::unknown("variant", name, variants.iter().map(|v| v.name)).into()),
         }
     }
 }
@@ -126,8 +106,8 @@ mod tests {
     #[test]
     fn operations_from_100_000_on_are_committed_by_10_000() {
         let mut meter = Meter::new(None);
-        for by in [Strategy::Single, Strategy::Bulk] {
-            assert_eq!(transactions(by, 99_999, &mut meter), [(Scope::Batch, 0, 99_999)]);
+        assert_eq!(transactions(Strategy::Bulk, 99_999, &mut meter), [(Scope::Batch, 0, 99_999)]);
+        for by in [Strategy::Bulk, Strategy::Every(10_000)] {
             let long = transactions(by, 100_001, &mut meter);
             let full = (0..10).map(|batch| (Scope::Batch, batch * 10_000, 10_000));
             assert_eq!(long, full.chain([(Scope::Batch, 100_000, 1)]).collect::<Vec<_>>());
@@ -141,13 +121,13 @@ mod tests {
             transactions(Strategy::CommitEach, 100_001, &mut meter),
             [(Scope::PerOperation, 0, 100_001)]
         );
-        assert_eq!(transactions(Strategy::Single, 0, &mut meter), [(Scope::Batch, 0, 0)]);
+        assert_eq!(transactions(Strategy::Bulk, 0, &mut meter), [(Scope::Batch, 0, 0)]);
     }
 
     #[test]
     fn the_cap_ends_a_batch_between_two_operations_and_none_follows() {
         let mut meter = Meter::new(Some(Duration::from_nanos(1)));
-        let all = transactions(Strategy::Single, 200_000, &mut meter);
+        let all = transactions(Strategy::Bulk, 200_000, &mut meter);
         assert!(meter.measured().capped && all == [(Scope::Batch, 0, 1)], "{all:?}");
     }
 
@@ -155,7 +135,7 @@ mod tests {
     fn a_cap_that_passes_in_a_commit_ends_the_phase_after_it() {
         let mut meter = Meter::new(Some(Duration::from_millis(200)));
         meter.start();
-        let done = Strategy::Single.each(200_000, &mut meter, |_, part| {
+        let done = Strategy::Bulk.each(200_000, &mut meter, |_, part| {
             let done = part.each(|_| Ok(()));
             std::thread::sleep(Duration::from_millis(201));
             done
@@ -169,7 +149,7 @@ mod tests {
         let mut meter = Meter::new(None);
         meter.start();
         let refused = || embermark_contract::EngineError::failed("a store", "put", "it is full");
-        let done = Strategy::Single.each(200_000, &mut meter, |_, part| {
+        let done = Strategy::Bulk.each(200_000, &mut meter, |_, part| {
             part.each(|i| if i == 12_345 { Err(refused()) } else { Ok(()) })
         });
         meter.stop();

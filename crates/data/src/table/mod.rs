@@ -7,6 +7,7 @@ mod fault;
 mod fit;
 mod infer;
 mod layout;
+mod log;
 mod made;
 mod order;
 mod refused;
@@ -18,6 +19,7 @@ mod time;
 mod writer;
 
 pub use infer::{Inferred, InferredColumn, Nearly, alike, infer, infer_sqlite};
+pub use log::stage_log;
 pub use source::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables};
 pub use stage::{Staged, stage};
 pub use staged::{StagedTable, compare};

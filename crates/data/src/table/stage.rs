@@ -16,7 +16,7 @@ use super::refused::{AGAIN, Refused, shown, shown_cell};
 use super::select::{From, Selection};
 use super::source::{Block, Source, check_whole};
 use super::writer::{TableWriter, folder};
-use crate::DataError;
+use crate::{DataError, synthetic};
 
 /// What became of the rows of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +71,11 @@ pub fn stage(
     match &tables[table].rows {
         RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
         RowsFrom::File(rows) => read(&tables[table], rows, base, limit, lenient, to),
+        RowsFrom::Log(rows) => {
+            let log = synthetic::sampled(limit.unwrap_or(*rows), seed)?;
+            let rows = super::log::stage_log(&tables[table], &log.readings, to)?;
+            Ok(Staged { rows, remarks: log.dataset.remarks, ..Staged::default() })
+        }
     }
 }
 

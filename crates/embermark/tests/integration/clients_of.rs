@@ -20,7 +20,7 @@ use folder::fleet;
 
 const PASSWORD: &str = "s3cr3t-of-ann";
 
-const PLAN: &str = "workloads = [\"contacts\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"3000\"]\n\
+const PLAN: &str = "workloads = [\"machine\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"3000\"]\n\
                     clients = 2\nphases = [\"load\", \"read\", \"update\"]\nruns = 2\ntrials = 1\n";
 
 const NAMES: [&str; 3] = ["roof", "kitchen", "attic"];
@@ -167,7 +167,7 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     ended.saying_nothing_of(PASSWORD);
     assert_eq!(told, Vec::<String>::new(), "no command line has the password");
     assert!(
-        ended.stderr.contains("left out, as clients cannot share it: contacts"),
+        ended.stderr.contains("left out, as clients cannot share it: machine"),
         "{}",
         ended.stderr
     );
@@ -245,7 +245,7 @@ fn what_makes_no_sense_is_said_before_any_device_is_asked() {
     refused.saying_nothing_of("0f-b3n");
     of("sqlite=x").with(2).saying(&["sqlite is no server"]);
     of("postgre=x").with(2).saying(&["postgres"]);
-    fs::write(place.path("fleet/plan/plan.toml"), "workloads = [\"contacts\"]\n").unwrap();
+    fs::write(place.path("fleet/plan/plan.toml"), "workloads = [\"machine\"]\n").unwrap();
     of("postgres://db/x").with(2).saying(&["workloads = [\"sensors\"]"]);
     let plan = "workloads = [\"sensors\"]\nphases = [\"outages\"]\n";
     fs::write(place.path("fleet/plan/plan.toml"), plan).unwrap();

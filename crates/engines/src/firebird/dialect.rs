@@ -106,8 +106,8 @@ impl Dialect for FirebirdSql {
 
     /// Its indexes are read one way: the row with the greatest key of an ascending one is found by sorting all
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-tbl-constraints-using>).
-    fn create_table_read_backwards(&self, table: &TableDef) -> String {
-        let create = self.create_table(table);
+    fn create_table_read_backwards(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
+        let create = self.create_table_of(table, types);
         match create.strip_suffix("))") {
             Some(to_key) => {
                 let index = quoted(&format!("{}_backwards", table.name));

@@ -1,8 +1,5 @@
 //! MongoDB beyond what every server and every document engine must do: what reaches the server.
 pub mod client;
-#[path = "../../../workloads/src/sensors/pipelines.rs"]
-mod pipelines;
-mod questions;
 mod refusals;
 mod values;
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use embermark_language::{
-    Aggregate, Bound, Commit, Compute, Definition, Grouped, Having, Keys, KeysOf, Mix, Operator,
-    OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse, time_column,
+    Aggregate, Bound, Commit, Compute, Count, Definition, Grouped, Having, Keys, KeysOf, Mix,
+    Operator, OrderBy, Pace, Part, Range, Removed, Sequence, Set, Snapshot, Span, Work, parse,
+    time_column,
 };
 use embermark_model::table::{
     Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
@@ -35,7 +36,7 @@ fn work(keys: &str) -> Work {
     works(&format!("[phase.p]\n{keys}")).remove(0)
 }
 
-const KEYS: Keys = Keys { ops: 1_000, of: KeysOf::Uniform, absent: 0.0 };
+const KEYS: Keys = Keys { ops: Count::Exactly(1_000), of: KeysOf::Uniform, absent: 0.0, rows: 1 };
 
 #[test]
 fn a_file_has_its_name_where_it_says_none() {
@@ -160,13 +161,21 @@ fn keys_and_commits() {
         );
     }
     assert_eq!(work("do = \"get\""), Work::Get { table: 0, keys: KEYS, snapshot: Snapshot::Phase });
+    assert_eq!(
+        work("do = \"get\"\nkeys = \"distinct\""),
+        Work::Get {
+            table: 0,
+            keys: Keys { of: KeysOf::Distinct, ..KEYS },
+            snapshot: Snapshot::Phase
+        }
+    );
     for (written, of) in [
         ("\"zipfian\"", KeysOf::Zipfian { skew: 0.99 }),
         ("\"newest\"", KeysOf::Newest { skew: 0.99 }),
         ("{ distribution = \"zipfian\", skew = 0.5 }", KeysOf::Zipfian { skew: 0.5 }),
         ("{ distribution = \"uniform\" }", KeysOf::Uniform),
     ] {
-        let keys = Keys { ops: 10_000, of, absent: 0.02 };
+        let keys = Keys { ops: Count::Exactly(10_000), of, absent: 0.02, rows: 1 };
         let phase = format!("do = \"get\"\nops = \"10k\"\nabsent = 0.02\nkeys = {written}");
         assert_eq!(work(&phase), Work::Get { table: 0, keys, snapshot: Snapshot::Phase });
     }
@@ -283,6 +292,22 @@ fn questions_in_sql() {
     assert_eq!((sql.answer, sql.ordered), (Some("a.csv".into()), true));
     let Work::Sql(own) = work("sql-sqlite = \"SELECT 1\"") else { panic!("no sql") };
     assert_eq!((own.text, own.ordered), (None, false));
+}
+
+#[test]
+fn operations_are_so_many_a_share_of_the_rows_or_as_the_size_says() {
+    let sizes = Count::BySize(vec![(10_000, 1), (1_000_000, 25)]);
+    for (written, ops, of) in [
+        ("7", Count::Exactly(7), [7, 7, 7]),
+        ("\"10%\"", Count::Share(0.1), [1, 1_000, 200_000]),
+        ("{ \"1M\" = 25, \"10k\" = 1 }", sizes, [1, 1, 2_000_000]),
+    ] {
+        let file = read(&format!("{READINGS}[phase.p]\ndo = \"get\"\nops = {written}"));
+        assert_eq!([9, 10_000, 2_000_000].map(|rows| ops.of(rows)), of, "{written}");
+        let (keys, snapshot) = (Keys { ops, ..KEYS }, Snapshot::Phase);
+        assert_eq!(file.phases[0].work, Work::Get { table: 0, keys, snapshot });
+    }
+    assert_eq!([30, 300, 1_000].map(|rows| Count::Share(0.1).of(rows)), [3, 30, 100]);
 }
 
 #[test]

@@ -228,6 +228,35 @@ fn changes_by_conditions_are_checked() {
 }
 
 #[test]
+fn numbers_of_operations_are_checked() {
+    for (ops, said) in [
+        ("\"0%\"", "a share of nothing"),
+        ("\"200%\"", "expected a share"),
+        ("{}", "no number"),
+        ("{ many = 1 }", "'many' is no number of rows"),
+        ("{ \"10k\" = 0 }", "'0' is no count"),
+        ("[1]", "expected a whole number such as 1000, \"10k\" or \"1M\""),
+    ] {
+        assert_eq!(said_of_phase(&format!("do = \"get\"\nops = {ops}")), [said], "{ops}");
+    }
+}
+
+#[test]
+fn changes_of_several_rows_at_once_are_of_keys_in_order() {
+    for (phase, said) in [
+        ("do = \"delete\"\nrows = 10\nkeys = \"zipfian\"", "'keys' beside 'rows'"),
+        ("do = \"update\"\nrows = 10\nabsent = 0.1", "'absent' beside 'rows'"),
+        ("do = \"delete\"\nrows = 10\nolder = \"1d\"", "'rows' beside 'older'"),
+        ("do = \"get\"\nrows = 10", "unknown key 'rows'"),
+    ] {
+        assert_eq!(said_of_phase(phase), [said], "{phase}");
+    }
+    let phase = "[phase.p]\ndo = \"delete\"\nrows = 10";
+    let said = said_of("file = \"t.csv\"\nkey = [\"id\", \"word\"]", COLUMNS, phase);
+    assert_eq!(said, ["rows in the order of 'word', which is text"]);
+}
+
+#[test]
 fn mixes_are_checked() {
     let table = "file = \"t.csv\"\nkey = [\"id\"]";
     let phases = "[phase.get]\ndo = \"get\"\n[phase.load]\ndo = \"insert\"\ncommit = \"bulk\"\n\
@@ -273,7 +302,7 @@ fn sequences_are_checked() {
         ("sequence = [\"load\", \"own\"]", "'own' is no question of a sequence"),
         ("sequence = [\"count\", \"load\"]", "'load' comes after another phase"),
         ("sequence = [\"count\", \"m\"]", "'m' is made of phases itself"),
-        ("sequence = [\"load\", \"count\"]\nops = 3", "unknown key 'ops'"),
+        ("sequence = [\"load\", \"count\"]\nops = 3", "'ops' beside an insert"),
         ("sequence = [\"load\", \"count\"]\nmix = { get = 1 }", "several things in one phase"),
     ] {
         assert_eq!(said_of(table, COLUMNS, &format!("{phases}{sequence}")), [said], "{sequence}");

@@ -52,18 +52,6 @@ impl Phases {
     }
 }
 
-impl Source {
-    /// Whether it is named before what published files say: a resource, or the first workload.
-    fn is_first(&self) -> bool {
-        match self {
-            Self::Use(..) => true,
-            Self::Time(of) | Self::Tail(of) | Self::Steady(of) | Self::Common(of) => {
-                of.workload == "sensors"
-            }
-        }
-    }
-}
-
 impl Made {
     /// The phases whose time it is made of.
     pub fn times(&self) -> impl Iterator<Item = &Phases> {
@@ -90,7 +78,7 @@ impl Own {
     /// With the phases of published files that count for it.
     fn with(&self, counted: &[Counted]) -> Made {
         let id = self.criterion.id;
-        let counts = |of: &&Counted| of.criterion == id || (id == "tail" && of.of_rows);
+        let counts = |of: &&Counted| of.criterion == Some(id) || (id == "tail" && of.of_rows);
         let source = |of: &Counted| {
             let name = |name: &str| -> &'static [&'static str] {
                 Vec::leak(vec![&*name.to_owned().leak()])
@@ -102,7 +90,8 @@ impl Own {
                 _ => Source::Time(phases),
             }
         };
-        let (first, rest) = self.of.split_at(self.of.iter().take_while(|of| of.is_first()).count());
+        let is_use = |of: &&Source| matches!(of, Source::Use(..));
+        let (first, rest) = self.of.split_at(self.of.iter().take_while(is_use).count());
         let files = counted.iter().filter(counts).map(source);
         Made {
             criterion: self.criterion,
@@ -128,7 +117,6 @@ const fn made(
     Own { criterion: Criterion { id, label, about }, of }
 }
 
-const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
@@ -145,7 +133,6 @@ static OWN: [Own; 18] = [
         "ingest",
         "rows put in one by one, one commit a row",
         &[
-            Source::Time(phases("sensors", EACH, &["load"])),
             Source::Time(phases("events", PLAIN, &["insert"])),
             Source::Time(phases("machine", &["individual"], &["write"])),
         ],
@@ -155,29 +142,17 @@ static OWN: [Own; 18] = [
         "bulk load",
         "many rows in a commit, or by the fastest path",
         &[
-            Source::Time(phases("sensors", &["single", "one-transaction", "bulk"], &["load"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
             Source::Time(phases("machine", &["bulk"], &["write"])),
         ],
     ),
-    made(
-        "point",
-        "point reads",
-        "rows fetched by key or by an index",
-        &[Source::Time(phases("sensors", &[], &["read", "last_readings"]))],
-    ),
-    made(
-        "update",
-        "updates",
-        "rows that are there changed or deleted",
-        &[Source::Time(phases("sensors", &[], &["update", "delete"]))],
-    ),
+    made("point", "point reads", "rows fetched by key or by an index", &[]),
+    made("update", "updates", "rows that are there changed or deleted", &[]),
     made(
         "analytics",
         "analytics",
         "questions over many rows, and scans",
         &[
-            Source::Time(phases("sensors", &[], QUESTIONS)),
             Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
             Source::Time(phases("machine", &[], CYCLES)),
         ],
@@ -192,10 +167,7 @@ static OWN: [Own; 18] = [
         "tail",
         "latency tail",
         "99th percentile of single operations",
-        &[
-            Source::Tail(phases("sensors", &[], &["load", "read", "update", "delete"])),
-            Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"])),
-        ],
+        &[Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"]))],
     ),
     made(
         "steady-latency",
@@ -283,17 +255,6 @@ pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     });
     text::unique(of.map(|phases| phases.workload))
 }
-
-/// The questions of `sensors`, each once: `full_profile` asks four of them again.
-const QUESTIONS: &[&str] = &[
-    "avg_sensor",
-    "hot_sensors",
-    "anomalies",
-    "daily_summary",
-    "outages",
-    "topk_sensors",
-    "compare_two",
-];
 
 /// The ways of reading a cycle of `machine`.
 const CYCLES: &[&str] = &["read_individual", "read_bulk", "read_bulk1"];

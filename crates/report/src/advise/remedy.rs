@@ -1,13 +1,24 @@
 //! The command that measures what advice lacks.
 
+use std::sync::LazyLock;
+
+use embermark_language::{Counted, counted};
 use embermark_model::Durability;
 
 use super::levels::written;
 use super::{AdviceTable, RestsOn, criteria};
 use crate::text;
 
-/// Workloads with a variant that commits each row, `commit-each`.
-const COMMIT_EACH: [&str; 2] = ["sensors", "contacts"];
+/// Published files with a variant that commits each row, `commit-each`, beside one that does not, `single`.
+static COMMIT_EACH: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let counted = counted();
+    let has = |of: &str, variant: &str, criterion: &str| {
+        let is = |phase: &Counted| (&*phase.variant, phase.criterion) == (variant, Some(criterion));
+        counted.iter().any(|phase| phase.workload == of && is(phase))
+    };
+    let both = |of: &&str| has(of, "commit-each", "ingest") && has(of, "single", "load");
+    text::unique(counted.iter().map(|phase| phase.workload).filter(both))
+});
 
 /// `embermark run sensors -s 10k -t power --variant single,commit-each`: the workloads of the table in
 /// a tier, at the rows asked for or else those that were measured, with one commit a row where
@@ -16,8 +27,8 @@ const COMMIT_EACH: [&str; 2] = ["sensors", "contacts"];
 pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) -> String {
     let each = weighted.iter().any(|id| id.starts_with("ingest"));
     let measured = || table.rests_on.iter();
-    let each = each && measured().any(|of| COMMIT_EACH.contains(&of.workload.as_str()));
-    let of = |of: &&RestsOn| !each || COMMIT_EACH.contains(&of.workload.as_str());
+    let each = each && measured().any(|of| COMMIT_EACH.contains(&&*of.workload));
+    let of = |of: &&RestsOn| !each || COMMIT_EACH.contains(&&*of.workload);
     let has = |id: &str| table.engines.iter().any(|entry| entry.ratios.contains_key(id));
     let lacking: Vec<&str> = weighted.iter().copied().filter(|id| !has(id)).collect();
     let lacks = |resource: &str| lacking.iter().any(|id| id.ends_with(resource));

@@ -1,7 +1,9 @@
 //! From a result's cells to groups, rows and ratios.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
+use embermark_language::{Counted, counted};
 use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile};
 use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
@@ -172,24 +174,17 @@ pub(crate) fn kind<'a>(
     Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
-/// Phases that change many rows in a transaction, and the variants in which they do.
-const MANY_IN_A_TRANSACTION: [(&str, &[&str], &[&str]); 3] = [
-    ("sensors", &["load"], &["single", "one-transaction", "by-range", "asked"]),
-    (
-        "sensors",
-        &["update", "delete"],
-        &["single", "one-transaction", "bulk", "by-range", "csv", "asked"],
-    ),
-    ("contacts", &["insert"], &["single"]),
-];
+/// What phases of published files count for.
+static COUNTED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
 
 /// Whether an engine that has no transaction over several rows commits them one by one in a phase
 /// in which others put many in a transaction. A store of documents or series has none.
 fn commits_each(file: &ResultFile, id: &CellId, phase: &str) -> bool {
     let facts = file.manifest.engines.get(&id.engine);
     facts.is_some_and(|facts| matches!(&*facts.data_model, "document" | "series"))
-        && MANY_IN_A_TRANSACTION.iter().any(|(workload, phases, variants)| {
-            *workload == id.workload && phases.contains(&phase) && variants.contains(&&*id.variant)
+        && COUNTED.iter().any(|of| {
+            (of.workload, &*of.variant, &*of.phase) == (&*id.workload, &*id.variant, phase)
+                && of.many_in_a_transaction
         })
 }
 

@@ -1,12 +1,12 @@
 //! Conditions on a table, and by which order of its rows a key-value store finds those that meet them.
 
 use embermark_data::table::compare;
-use embermark_language::{Group, Operator, Range, Removed, Span, Work};
+use embermark_language::{Condition, Group, Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
 use super::aggregate::met_by;
-use super::cell::Cell;
+use super::cell::{Cell, Rows};
 use super::codec::Codec;
 
 /// A condition with its bound.
@@ -20,17 +20,28 @@ pub(super) struct Filter<'a> {
 /// Conditions all of which a row meets.
 pub(super) type Filters<'a> = SmallVec<[Filter<'a>; 4]>;
 
+/// Conditions with their bounds.
+pub(super) fn of_conditions<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Filters<'a> {
+    let filter = |of: &'a Condition| Filter {
+        column: of.column,
+        operator: of.operator,
+        bound: rows.bound(of),
+    };
+    conditions.iter().map(filter).collect()
+}
+
 /// The conditions that rows of a phase meet, for operation `i`.
 pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
     let rows = cell.rows_of(phase);
-    match cell.work(phase) {
+    let each = cell.each(phase, i);
+    let each = each.map(|(column, bound)| Filter { column, operator: Operator::Equal, bound });
+    let mut all: Filters<'_> = match cell.work(phase) {
         Work::Group(Group { conditions, .. })
         | Work::Find { conditions, .. }
         | Work::UpdateWhere { conditions, .. }
-        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions
-            .iter()
-            .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
-            .collect(),
+        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => {
+            of_conditions(rows, conditions)
+        }
         Work::Range(Range {
             span: Span::Last { of, time, .. } | Span::From { of, time, .. },
             ..
@@ -48,7 +59,9 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
             Filters::from_iter([Filter { column: *time, operator: Operator::AtMost, bound }])
         }
         _ => Filters::new(),
-    }
+    };
+    all.extend(each);
+    all
 }
 
 impl Filter<'_> {

@@ -15,8 +15,9 @@ use smallvec::SmallVec;
 
 use super::arena::Arena;
 use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
-use super::crew::{Crew, Done, Duty};
+use super::crew::{Crew, Duty};
 use super::mix;
+use super::mixed::{self, Did};
 use super::node::Node;
 use super::oracle::Oracle;
 use super::port::{Database, Found};
@@ -55,8 +56,8 @@ pub(super) struct FileBench {
     duties: Vec<Duty>,
     /// Clients that wait for the phase that is ready, where it has several.
     crew: Option<Crew>,
-    /// What they did in its last run.
-    done: Vec<Done>,
+    /// What they, those of other machines among them, did in its last run.
+    did: Vec<Did>,
     /// What was measured of the parts of the last run of a mix.
     measured: Vec<Meter>,
     /// What the phases that are ready need, which these are, and whether as parts of a mix.
@@ -79,7 +80,10 @@ impl FileBench {
         node: Option<Node>,
     ) -> Self {
         let arena = std::mem::take(&mut prepared.arena);
-        let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
+        let execution = |phase: usize| match &prepared.csv[phase] {
+            Some(_) if !database.loads_csv() => Execution::ClientSide,
+            _ => database.execution(phase).unwrap_or(Execution::Native),
+        };
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
             ops: prepared.ops(phase),
@@ -99,7 +103,7 @@ impl FileBench {
             by_step: Vec::new(),
             duties: Vec::new(),
             crew: None,
-            done: Vec::new(),
+            did: Vec::new(),
             measured: Vec::new(),
             refused: None,
             board: None,
@@ -145,7 +149,7 @@ impl Bench for FileBench {
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
         self.crew = None;
-        (self.done, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
+        (self.did, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
         self.steady = None;
         self.board = match self.cell().work(phase) {
@@ -164,7 +168,9 @@ impl Bench for FileBench {
             }
         }
         let work = self.cell().work(phase);
-        if let Some(insert) = self.cell().insert_of(phase) {
+        if self.prepared.is_guest {
+            self.cell().tables.iter().for_each(|rows| rows.begin(0));
+        } else if let Some(insert) = self.cell().insert_of(phase) {
             self.make_fresh(phase, insert)?;
         } else {
             // All runs of a phase that changes rows are to find the same.
@@ -190,7 +196,8 @@ impl Bench for FileBench {
                 ready => ready?,
             }
         }
-        if self.duties.len() > 1 {
+        if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
+        {
             let duties = std::mem::take(&mut self.duties);
             let cell = Arc::clone(&self.prepared.cell);
             match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
@@ -219,7 +226,7 @@ impl Bench for FileBench {
         self.will_change(work);
         if matches!(work, Work::Mix(_)) || self.crew.is_some() {
             self.share(phase, meter)?;
-            return Ok(Answer::Count(meter.measured().ops));
+            return Ok(mixed::answer(work, &self.did));
         }
         if self.node.is_some() {
             self.by_node(phase, meter, observer)?;
@@ -246,23 +253,42 @@ impl Bench for FileBench {
         if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
             self.holds[table] = Holds::Inserted;
         }
-        // What was found is compared by `check`, which has it.
-        Ok(Answer::Count(meter.measured().ops))
+        // What else was found is compared by `check`, which has it.
+        Ok(match work {
+            Work::Get { .. } => Answer::Checksum(self.found.rows),
+            _ => Answer::Count(meter.measured().ops),
+        })
     }
 
-    fn check(&mut self, phase: usize, _: &Answer, measured: Measured) -> Result<(), CheckError> {
-        self.judge(phase, measured)
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+    ) -> Result<(), CheckError> {
+        if self.prepared.is_guest {
+            let what = "to check answers, which the machine that opened the database does";
+            return Err(EngineError::unsupported("a client machine", what).into());
+        }
+        self.judge(phase, answer, measured)
+    }
+
+    fn done(&self) -> Vec<u64> {
+        self.did.iter().map(|did| did.ops).collect()
+    }
+
+    fn take_done(&mut self, phase: usize, done: Vec<u64>) {
+        self.did = mixed::by_clients(phase, &done);
     }
 
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
             _ if self.node.is_some() => Repeat::Never,
             Work::Mix(_) => Repeat::Never,
-            work if is_question(work) && !self.cell().definition.phases[phase].per_row => {
-                Repeat::Never
-            }
+            work if is_question(work) && self.phases[phase].ops == 0 => Repeat::Never,
             work if changes_rows(work) => Repeat::Restored,
-            Work::Open { .. } | Work::Sequence(_) => Repeat::Restored,
+            Work::Open { .. } => Repeat::Restored,
+            Work::Sequence(sequence) if sequence.insert.is_some() => Repeat::Restored,
             _ => Repeat::Reads,
         }
     }
@@ -322,6 +348,9 @@ impl Bench for FileBench {
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        if self.prepared.is_guest {
+            return None;
+        }
         let insert = self.cell().work(self.cell().insert_of(phase)?);
         let Work::Insert { table, .. } = insert else { return None };
         let rows = &self.cell().tables[*table];
@@ -333,13 +362,18 @@ impl Bench for FileBench {
     }
 
     fn maintain_as_left(&mut self) -> Result<(), EngineError> {
-        self.database.lifecycle().maintain()?;
+        if !self.prepared.is_guest {
+            self.database.lifecycle().maintain()?;
+        }
         self.maintained = true;
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.make_ready()?;
+        self.crew = None;
+        if !self.prepared.is_guest {
+            self.make_ready()?;
+        }
         self.database.close()
     }
 }

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
 use embermark_language::{
-    Bound, Change, Client, Commit, Condition, Definition, Group, Range, Removed, Sequence,
+    Asked, Bound, Change, Client, Commit, Condition, Definition, Group, Range, Removed, Sequence,
     Snapshot, Span, Sql, Work,
 };
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
 use super::draws::{Drawn, Draws};
 use super::fresh::Fresh;
-use super::port::fingerprint;
+use super::port::{Found, fingerprint};
 use super::row;
 
 /// How many rows each value of a column has, for it to be worth a look-up of its own.
@@ -46,6 +46,8 @@ pub(super) struct Cell {
     pub set_at_once: Vec<Vec<usize>>,
     /// By phase, where operations are counted by rows: how many meet its conditions.
     pub met: Vec<u64>,
+    /// By phase, of a question that is asked of one value of a column after the other: these values.
+    pub each: Vec<Vec<OwnedValue>>,
     /// The engine's id, for texts that are its own.
     pub engine: String,
 }
@@ -98,6 +100,11 @@ impl Rows {
     /// The key of a row.
     pub(super) fn key(&self, place: usize) -> Values<'_> {
         self.table.key.iter().map(|column| self.staged.value(place, *column)).collect()
+    }
+
+    /// Whether some columns, each once and in the order of the table, are all there are.
+    pub(super) const fn is_whole(&self, columns: &[usize]) -> bool {
+        columns.len() == self.table.columns.len()
     }
 
     /// What stands in a column.
@@ -161,14 +168,16 @@ impl Rows {
 
     /// How many different values the loaded rows have in a column, absent ones apart.
     pub(super) fn distinct(&self, column: usize) -> usize {
+        self.places_of_distinct(column).count()
+    }
+
+    /// The first row of each value that the loaded rows have in a column, absent ones apart.
+    pub(super) fn places_of_distinct(&self, column: usize) -> impl Iterator<Item = usize> {
         let mut prints = HashSet::new();
-        for place in 0..self.loaded {
-            let value = self.staged.value(place, column);
-            if value != Value::Null {
-                prints.insert(fingerprint([value]).bits());
-            }
-        }
-        prints.len()
+        (0..self.loaded).filter(move |place| {
+            let value = self.staged.value(*place, column);
+            value != Value::Null && prints.insert(fingerprint([value]).bits())
+        })
     }
 
     /// Whether the values of a column are so few that each is worth a look-up of its own.
@@ -231,6 +240,27 @@ impl Cell {
         length.max().unwrap_or_default()
     }
 
+    /// The column and the value of it of whose rows question `i` of a phase is, where it is of one.
+    #[inline]
+    pub(super) fn each(&self, phase: usize, i: usize) -> Option<(usize, Value<'_>)> {
+        let Asked::Each { column, .. } = self.definition.phases[phase].asked else { return None };
+        let values = &self.each[phase];
+        values.get(i % values.len().max(1)).map(|value| (column, value.as_value()))
+    }
+
+    /// Whether what one question of a phase finds is added to what those before have found: of one that is asked of
+    /// one value of a column after the other.
+    pub(super) fn adds_up(&self, phase: usize) -> bool {
+        matches!(self.definition.phases[phase].asked, Asked::Each { .. })
+    }
+
+    /// Forgets what was found, where a question of a phase begins anew.
+    pub(super) fn begin_question(&self, phase: usize, found: &mut Found) {
+        if !self.adds_up(phase) {
+            found.empty();
+        }
+    }
+
     /// What a phase does.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work
@@ -248,7 +278,7 @@ impl Cell {
     /// Whether a phase inserts by the engine's fastest path.
     pub(super) fn takes_fastest_path(&self, phase: usize) -> bool {
         let Work::Insert { commit, .. } = self.work(phase) else { return false };
-        self.commit.unwrap_or(*commit) == Commit::Bulk
+        matches!(self.commit.unwrap_or(*commit), Commit::Bulk | Commit::Csv)
     }
 
     /// The phases that a phase is made of: the parts of a mix, the steps of a sequence, or itself.
@@ -316,6 +346,13 @@ impl Cell {
         }
     }
 
+    /// The first and the last key of the rows that operation `i` of a phase changes at once.
+    pub(super) fn ends(&self, phase: usize, i: usize) -> [Values<'_>; 2] {
+        let (rows, span) = (self.rows_of(phase), self.draws[phase].span(i));
+        let key = |place: Option<&u32>| place.map_or_else(Values::new, |at| rows.key(*at as usize));
+        [key(span.first()), key(span.last())]
+    }
+
     /// Whether the operations of a phase concern keys that are known before any is done: not the newest of
     /// rows that others insert meanwhile.
     pub(super) fn knows_keys(&self, phase: usize) -> bool {
@@ -329,6 +366,7 @@ impl Cell {
                 | Work::Delete { removed: Removed::Keys { .. }, .. }
                 | Work::Range(Range { span: Span::Rows { .. }, .. })
         ) && !self.draws[phase].counts_from_newest()
+            && rows_at_once(self.work(phase)) == 1
     }
 
     /// Lays out the keys of operations of a phase, where they are known, as [`key_in`](Self::key_in) reads
@@ -481,6 +519,8 @@ pub(super) const fn is_question(work: &Work) -> bool {
         Work::Latest { .. }
             | Work::Find { .. }
             | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
             | Work::Group(_)
             | Work::Sql(_)
             | Work::Sequence(Sequence { insert: None, .. })
@@ -491,6 +531,7 @@ pub(super) const fn is_question(work: &Work) -> bool {
 /// them.
 pub(super) const fn is_point(work: &Work) -> bool {
     !is_question(work)
+        && rows_at_once(work) == 1
         && !changes_at_once(work)
         && one_by_one(work).is_none()
         && !matches!(work, Work::Mix(_) | Work::Sequence(_) | Work::Open { .. })
@@ -533,6 +574,16 @@ pub(super) fn conditions_of(work: &Work) -> &[Condition] {
         | Work::UpdateWhere { conditions, .. }
         | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions,
         _ => &[],
+    }
+}
+
+/// How many rows that follow each other an operation of a phase changes at once.
+pub(super) const fn rows_at_once(work: &Work) -> u64 {
+    match work {
+        Work::Update { keys, .. } | Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
+            keys.rows
+        }
+        _ => 1,
     }
 }
 

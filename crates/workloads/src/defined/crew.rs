@@ -12,7 +12,7 @@ use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 
 use super::arena::Arena;
-use super::cell::{Cell, Inserted, is_read_in_one_snapshot};
+use super::cell::{Cell, Inserted, is_question, is_read_in_one_snapshot};
 use super::family;
 use super::port::{Database, Found, Shared};
 use super::until_steady::Board;
@@ -35,6 +35,9 @@ pub(super) struct Duty {
     pub client: usize,
     /// See `client`.
     pub clients: usize,
+    /// Whether clients share the operations of one phase, and not of a mix: then an insert is of the rows that are loaded,
+    /// each of its own.
+    pub is_shared: bool,
 }
 
 /// A phase that a client does operations of.
@@ -173,7 +176,7 @@ impl Duty {
         let mut i = self.client + i * self.clients;
         let work = cell.work(phase);
         let inserted = match work {
-            Work::Insert { table, .. } => {
+            Work::Insert { table, .. } if !self.is_shared => {
                 let Some(inserted) = Inserted::next(&cell.tables[*table]) else {
                     used_up.store(true, Ordering::Relaxed);
                     return Err(Stop::UsedUp);
@@ -183,6 +186,9 @@ impl Duty {
             }
             _ => None,
         };
+        if is_question(work) {
+            found.empty();
+        }
         let scope = match work {
             Work::ReadModifyWrite { .. } => Scope::Batch,
             _ => Scope::PerOperation,
@@ -254,8 +260,13 @@ impl Crew {
 
     /// Waits for every client, also after the first error.
     fn reports(&mut self) -> Result<Vec<Done>> {
-        let lost = || EngineError::failed("a client", "go on", "its thread ended");
-        let reports = self.members.iter().map(|m| m.reports.recv().unwrap_or_else(|_| Err(lost())));
+        let lost = |member: &mut Member| {
+            let panicked = member.thread.take().is_some_and(|thread| thread.join().is_err());
+            let why = if panicked { "its thread panicked" } else { "its thread ended" };
+            Err(EngineError::failed("a client", "go on", why))
+        };
+        let reports = self.members.iter_mut();
+        let reports = reports.map(|member| member.reports.recv().unwrap_or_else(|_| lost(member)));
         let reports: Vec<Result<Option<Done>>> = reports.collect();
         let done: Result<Vec<Option<Done>>> = reports.into_iter().collect();
         Ok(done?.into_iter().flatten().collect())

@@ -41,6 +41,12 @@ struct Question {
     columns: Vec<String>,
 }
 
+impl From<pipeline::Pipeline> for Question {
+    fn from(pipeline::Pipeline { text, columns }: pipeline::Pipeline) -> Self {
+        Self { text, columns }
+    }
+}
+
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
     cell: Arc<Cell>,
@@ -51,8 +57,8 @@ pub(super) struct DocumentTables {
     collections: Vec<Collection>,
     /// The columns of each table.
     names: Vec<Vec<&'static str>>,
-    /// By phase: none where client code answers.
-    questions: Vec<Option<Question>>,
+    /// By phase, one for each value that it is asked of: none where client code answers.
+    questions: Vec<Vec<Question>>,
     /// By phase: whether the newest document of each value is looked up by the key.
     seeks: Vec<bool>,
     arena: Arc<Arena>,
@@ -68,7 +74,12 @@ impl DocumentTables {
         let defs = tables.iter().map(|table| definition(table, language, cell.client)).collect();
         let names = tables.iter().map(|table| names(table)).collect();
         let phases = 0..cell.definition.phases.len();
-        let questions = phases.map(|phase| question(&cell, phase, language)).collect();
+        let asked = |phase: usize| {
+            let times = if cell.adds_up(phase) { cell.each[phase].len() } else { 1 };
+            let all = (0..times).map(|i| question(&cell, phase, i, language));
+            all.collect::<Option<Vec<Question>>>().unwrap_or_default()
+        };
+        let questions = phases.map(asked).collect();
         let phases = 0..cell.definition.phases.len();
         let seeks = phases.map(|phase| seeks(&cell, phase, language)).collect();
         let (collections, arena, looked) = (Vec::new(), Arc::default(), Vec::new());
@@ -157,35 +168,34 @@ fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
     matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
 }
 
-/// What a phase asks in the store's language, where it has words for it.
-fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
-    let table = cell.rows_of(phase).table;
+/// What question `i` of a phase asks in the store's language, where it has words for it.
+fn question(cell: &Cell, phase: usize, i: usize, language: Language) -> Option<Question> {
+    let (rows, filters) = (cell.rows_of(phase), filters(cell, phase, i));
+    let table = rows.table;
     match (cell.work(phase), language) {
         (Work::Latest { by, time, .. }, Language::Pipeline) => {
-            let pipeline::Pipeline { text, columns } = pipeline::latest(table, *by, *time);
-            Some(Question { text, columns })
+            Some(pipeline::latest(table, &filters, *by, *time)?.into())
         }
         (Work::Gaps { by, time, longer, .. }, Language::Pipeline) => {
-            let pipeline::Pipeline { text, columns } = pipeline::gaps(table, *by, *time, *longer);
-            Some(Question { text, columns })
+            Some(pipeline::gaps(table, &filters, (*by, *time), *longer)?.into())
+        }
+        (Work::Outliers { of, by, deviations, .. }, Language::Pipeline) => {
+            Some(pipeline::outliers(table, &filters, (*of, *by), *deviations)?.into())
+        }
+        (Work::Correlate(question), Language::Pipeline) => {
+            Some(pipeline::correlate(table, question, rows.early())?.into())
         }
         (
             Work::Find { .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. },
             Language::Pipeline,
-        ) => {
-            let pipeline::Pipeline { text, columns } =
-                pipeline::matched(table, &filters(cell, phase, 0))?;
-            Some(Question { text, columns })
-        }
+        ) => Some(pipeline::matched(table, &filters)?.into()),
         (Work::Group(group), Language::Pipeline) => {
-            let rows = cell.rows_of(phase);
-            let made = pipeline::group(table, group, &filters(cell, phase, 0), rows.early())?;
-            Some(Question { text: made.text, columns: made.columns })
+            Some(pipeline::group(table, group, &filters, rows.early())?.into())
         }
         (Work::Group(group), Language::Sql(dialect)) => {
-            let text = harper_sql::group(dialect, table, group, &filters(cell, phase, 0))?;
+            let text = harper_sql::group(dialect, table, group, &filters)?;
             let columns = group.by.len() + group.compute.len() + harper_sql::sums(group).count();
             Some(Question { text, columns: (0..columns).map(|n| format!("c{n}")).collect() })
         }
@@ -241,8 +251,12 @@ impl Database for DocumentTables {
             {
                 unsupported("a range of keys with bytes: it orders them by their length first")
             }
-            Work::Latest { .. } | Work::Gaps { .. } | Work::Group(_)
-                if self.questions[phase].is_none() =>
+            Work::Latest { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_)
+                if self.questions[phase].is_empty() =>
             {
                 Ok(Execution::ClientSide)
             }
@@ -250,7 +264,7 @@ impl Database for DocumentTables {
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. }
                 if session::equalities(table, &filters(&self.cell, phase, 0)).is_none()
-                    && (self.questions[phase].is_none() || !is_question(work)) =>
+                    && (self.questions[phase].is_empty() || !is_question(work)) =>
             {
                 Ok(Execution::ClientSide)
             }
@@ -287,7 +301,13 @@ impl Database for DocumentTables {
     }
 
     /// Of a table that is no collection none: what is done with it is refused.
-    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+    fn bulk(
+        &mut self,
+        table: usize,
+        rows: usize,
+        _: Option<usize>,
+        meter: &mut Meter,
+    ) -> Result<u64> {
         if self.refused[table].is_some() {
             return Ok(0);
         }

@@ -1,13 +1,14 @@
 //! The keys of a phase's operations, drawn before a clock starts: the same for every engine.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use embermark_data::draw::Draw;
 use embermark_data::zipf::{Zipf, scrambled};
-use embermark_language::{Keys, KeysOf, Range, Span, Work};
+use embermark_language::{self as language, Keys, KeysOf, Span, Work};
 use embermark_model::table::{ColumnType, OwnedValue, Value};
 
-use super::cell::{Rows, Values};
+use super::cell::{Rows, Values, rows_at_once};
 use crate::WorkloadError;
 
 /// The bit that says of a number that it is an absent key's.
@@ -28,6 +29,10 @@ pub(super) struct Draws {
     absent: Vec<(u32, OwnedValue)>,
     /// Rows that each operation of a range asks for.
     wanted: Vec<u32>,
+    /// Of changes of several rows at once: places of rows in the order of their keys, and which of them each operation
+    /// changes.
+    order: Vec<u32>,
+    spans: Vec<Range<usize>>,
 }
 
 /// What an operation concerns.
@@ -52,7 +57,7 @@ impl Draws {
     ) -> Result<Self, WorkloadError> {
         let loaded = rows.loaded.max(1) as u64;
         let zipf = match keys.of {
-            KeysOf::Uniform => None,
+            KeysOf::Uniform | KeysOf::Distinct => None,
             KeysOf::Zipfian { skew } => Some(Zipf::new(SCRAMBLED_OF, skew)),
             KeysOf::Newest { skew } => Some(Zipf::new(loaded, skew)),
         };
@@ -85,7 +90,8 @@ impl Draws {
         rows: &Rows,
         draw: &mut Draw,
     ) -> Result<Self, WorkloadError> {
-        let ops = keys.ops.min(rows.loaded as u64);
+        let loaded = rows.loaded as u64;
+        let ops = keys.ops.of(loaded).min(loaded);
         if 2 * ops > rows.loaded as u64 {
             // Most of them: which come first is all that a distribution could say.
             let drawn = draw.distinct(rows.loaded, ops as usize);
@@ -112,6 +118,39 @@ impl Draws {
         }
         all.drawn.truncate(ops as usize);
         Ok(all)
+    }
+
+    /// Ranges of so many rows that follow each other in the order of keys, and have all columns of the key but the last
+    /// in common, none of them in two. Where there are fewer such rows, a range has them all.
+    pub(super) fn ranges(keys: &Keys, rows: &Rows, draw: &mut Draw) -> Self {
+        let order: Vec<u32> = rows.in_key_order_from(0).map(|place| place as u32).collect();
+        let prefix = |place: &u32| {
+            let mut key = rows.key(*place as usize);
+            key.pop();
+            key
+        };
+        let (mut tiles, mut at) = (Vec::new(), 0);
+        for group in order.chunk_by(|a, b| prefix(a) == prefix(b)) {
+            let (n, size) = (group.len(), group.len().min(keys.rows as usize));
+            // From one of the first rows on, so that other rows are the first of ranges with another seed.
+            let first = at + draw.below(n % size + 1);
+            tiles.extend(
+                (0..n / size).map(|tile| first + tile * size).map(|from| from..from + size),
+            );
+            at += n;
+        }
+        let wanted = usize::try_from(keys.ops.of(rows.loaded as u64)).unwrap_or(usize::MAX);
+        let drawn = draw.distinct(tiles.len(), wanted).into_iter();
+        let spans: Vec<Range<usize>> = drawn.map(|tile| tiles[tile as usize].clone()).collect();
+        // The first row of each stands for it.
+        let drawn = spans.iter().map(|span| order[span.start]).collect();
+        Self { drawn, order, spans, ..Self::default() }
+    }
+
+    /// The places of the rows that operation `i` changes at once, in the order of their keys.
+    #[inline]
+    pub(super) fn span(&self, i: usize) -> &[u32] {
+        self.spans.get(i).map_or(&[], |span| &self.order[span.clone()])
     }
 
     /// With how many rows each operation asks for.
@@ -166,17 +205,31 @@ const fn begun_again(i: usize, length: usize) -> usize {
     if i < length { i } else { i % length }
 }
 
-/// Operations of a phase of keys that runs alone: what is drawn may be more, for mixes.
-pub(super) fn operations(work: &Work, draws: &Draws) -> u64 {
+/// Operations of a phase of keys that runs alone, of a table of so many rows: what is drawn may be more, for mixes.
+pub(super) fn operations(work: &Work, rows: usize, draws: &Draws) -> u64 {
     match work {
+        work if rows_at_once(work) > 1 => draws.drawn.len() as u64,
         Work::Get { keys, .. }
         | Work::Open { keys, .. }
         | Work::Update { keys, .. }
         | Work::Upsert { keys, .. }
         | Work::ReadModifyWrite { keys, .. }
-        | Work::Range(Range { keys, .. }) => keys.ops,
+        | Work::Range(language::Range { keys, .. })
+            if keys.of != KeysOf::Distinct =>
+        {
+            keys.ops.of(rows as u64)
+        }
+        // No more than there are different ones.
         _ => draws.drawn.len() as u64,
     }
+}
+
+/// So many different values of a column of the loaded rows, or all where there are no more.
+pub(super) fn values(rows: &Rows, column: usize, count: u64, draw: &mut Draw) -> Vec<OwnedValue> {
+    let places: Vec<usize> = rows.places_of_distinct(column).collect();
+    let drawn = draw.distinct(places.len(), usize::try_from(count).unwrap_or(usize::MAX));
+    let value = |drawn: u32| rows.staged.value(places[drawn as usize], column).to_owned();
+    drawn.into_iter().map(value).collect()
 }
 
 /// A value of the last column of a row's key with which no row has that key.

@@ -2,13 +2,15 @@
 
 mod asks;
 mod kernel;
+mod span;
+mod walks;
 
 use std::ops::{self, ControlFlow};
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Operations, Pairs, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
+use embermark_language::{Aggregate, Compute, Correlate, Group, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -16,17 +18,19 @@ use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::access::{Access, By, Filter, filters};
+use super::access::{Access, By, Filter, Filters, beyond, filters, of_conditions};
 use super::aggregate::Groups;
 use super::arena::{Arena, Strings};
-use super::cell::{Cell, Rows};
+use super::cell::{Cell, Rows, rows_at_once};
 use super::codec::Codec;
 use super::codec::field::Test;
+use super::correlate;
 use super::gaps::Gaps;
 use super::limits;
 use super::newest::Newest;
+use super::outliers::Outliers;
 use super::port::{Database, Found, One, Session, SessionWork, Shared, Steps, VisitRow, with};
-use super::rows::Source;
+use super::rows::{Given, Source};
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
 
@@ -59,6 +63,9 @@ struct Buffers {
     to: Vec<u8>,
     /// Keys found, to be deleted.
     found: Vec<Vec<u8>>,
+    /// Pairs found, to be changed: their bytes one after the other, and where each key and each value ends.
+    pairs: Vec<u8>,
+    ends: Vec<(usize, usize)>,
 }
 
 impl KvTables {
@@ -158,6 +165,7 @@ impl Database for KvTables {
         let rows = &self.cell.tables[table];
         let keeps = self.keeps_indexes || rows.table.indexes.is_empty();
         let native = match work {
+            work if rows_at_once(work) > 1 => false,
             Work::Get { .. } | Work::Open { .. } => true,
             Work::Insert { .. }
             | Work::Update { .. }
@@ -199,7 +207,17 @@ impl Database for KvTables {
         let Some(table) = work.table() else { return };
         let codec = &self.codecs[table];
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        if let Work::Insert { .. } | Work::Upsert { .. } = work {
+        let rows = &self.cell.tables[table];
+        let all = operations == (0..rows.loaded);
+        if all && self.cell.takes_fastest_path(phase) && self.store.bulk_sorted() {
+            let mut places = rows.by_key(operations.end);
+            arena.lay(phase, operations, codec.pair_length(), |_, to| {
+                let Some(place) = places.next() else { return };
+                codec.key(rows.key(place), &mut key);
+                codec.value(|column| rows.staged.value(place, column), &mut value);
+                codec.lay_pair(&key, &value, to);
+            });
+        } else if let Work::Insert { .. } | Work::Upsert { .. } = work {
             arena.lay(phase, operations, codec.pair_length(), |i, to| {
                 pair(&self.cell, codec, (phase, i), &mut key, &mut value);
                 codec.lay_pair(&key, &value, to);
@@ -217,10 +235,14 @@ impl Database for KvTables {
     }
 
     fn print(&self, phase: usize, row: &[Value<'_>]) -> Option<Fingerprint> {
-        if self.by_values(phase) || matches!(self.cell.work(phase), Work::Find { .. }) {
+        let table = self.cell.work(phase).table().unwrap_or_default();
+        let in_part = match self.cell.work(phase) {
+            Work::Find { select, .. } => !self.cell.tables[table].is_whole(select),
+            _ => false,
+        };
+        if in_part || self.by_values(phase) {
             return None;
         }
-        let table = self.cell.work(phase).table().unwrap_or_default();
         let (codec, of) = (&self.codecs[table], &self.cell.tables[table].table.key);
         let (mut key, mut value) = (Vec::new(), Vec::new());
         codec.key(of.iter().map(|column| row[*column]), &mut key);
@@ -233,9 +255,21 @@ impl Database for KvTables {
         asks.as_mut().map_or(Ok(()), |asks| asks.ready(&mut **store, cell, phase))
     }
 
-    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
-        let source = self.cell.tables[table].source(rows, self.store.bulk_sorted(), meter);
+    fn bulk(
+        &mut self,
+        table: usize,
+        rows: usize,
+        phase: Option<usize>,
+        meter: &mut Meter,
+    ) -> Result<u64> {
         let codec = &self.codecs[table];
+        if let Some(pairs) = phase.and_then(|phase| self.arena.of(phase)) {
+            let mut pairs = LaidPairs { pairs, codec, given: Given::new(rows, meter) };
+            let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
+            pairs.given.count();
+            return Ok(loaded);
+        }
+        let source = self.cell.tables[table].source(rows, self.store.bulk_sorted(), meter);
         let mut pairs = TablePairs { source, codec, key: Vec::new(), value: Vec::new() };
         let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
         pairs.source.count_given();
@@ -296,7 +330,22 @@ impl Database for KvTables {
     }
 }
 
-/// Rows on their way into a bulk load.
+/// Rows that were laid out, on their way into a bulk load.
+struct LaidPairs<'a> {
+    pairs: Strings<'a>,
+    codec: &'a Codec,
+    given: Given<'a>,
+}
+
+impl Pairs for LaidPairs<'_> {
+    #[inline]
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let n = self.given.next()?;
+        Some(self.codec.laid_pair(self.pairs.at(n)))
+    }
+}
+
+/// Rows on their way into a bulk load, which are encoded one by one.
 struct TablePairs<'a> {
     source: Source<'a>,
     codec: &'a Codec,
@@ -390,6 +439,56 @@ impl<'a> KvSession<'a> {
         })
     }
 
+    /// Changes rows that follow each other: they are found first, as an engine may not go on from a pair that is changed.
+    fn change_span(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let Buffers { key: from, to, pairs, ends, value, .. } = &mut *self.buffers;
+        let [first, last] = cell.ends(phase, i);
+        codec.key(first, from);
+        codec.key(last, to);
+        let range = kv::Range::between(from, beyond(to).then_some(&**to));
+        pairs.clear();
+        ends.clear();
+        self.operations.scan(number, range, &mut |key, value| {
+            pairs.extend_from_slice(key);
+            let end_of_key = pairs.len();
+            pairs.extend_from_slice(value);
+            ends.push((end_of_key, pairs.len()));
+            ControlFlow::Continue(())
+        })?;
+        let (set, mut at) = (cell.set(phase, i), 0);
+        for (end_of_key, end) in &*ends {
+            let (key, bytes) = pairs[at..*end].split_at_mut(*end_of_key - at);
+            at = *end;
+            if let Work::Delete { .. } = cell.work(phase) {
+                found.changed += u64::from(self.operations.delete(number, key)?);
+                continue;
+            }
+            let fresh = |column: &usize| (*column, cell.fresh(phase, i, *column));
+            if set.iter().map(fresh).all(|(column, value)| codec.fits(bytes, column, value)) {
+                set.iter().map(fresh).for_each(|(column, value)| codec.set(bytes, column, value));
+                self.operations.put(number, key, bytes)?;
+            } else {
+                let columns = 0..cell.tables[table].table.columns.len();
+                let row = columns.map(|column| match set.contains(&column) {
+                    true => Some(cell.fresh(phase, i, column)),
+                    false => codec.column(key, bytes, column),
+                });
+                let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
+                codec.value(|column| row[column], value);
+                self.operations.put(number, key, value)?;
+            }
+            found.changed += 1;
+        }
+        Ok(())
+    }
+
     /// Does operations of a phase: what they have in common is looked up before the first.
     fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
         let cell = self.cell;
@@ -402,6 +501,9 @@ impl<'a> KvSession<'a> {
             }
             Work::Get { .. } | Work::Open { .. } => {
                 steps.each(|i| self.get(table, keys.at(i, &mut room), found))
+            }
+            work if rows_at_once(work) > 1 => {
+                steps.each(|i| self.change_span(phase, i, table, found))
             }
             Work::Update { .. } => steps.each(|i| {
                 let there = self.update(phase, i, table, keys.at(i, &mut room))?;
@@ -424,20 +526,35 @@ impl<'a> KvSession<'a> {
                 steps.each(|i| self.rows_from(phase, i, table, keys.at(i, &mut room), found))
             }
             Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
-            Work::Latest { by, time, .. } => steps.each(|_| {
+            Work::Latest { by, time, .. } if cell.adds_up(phase) => steps.each(|i| {
+                let is_last = cell.each(phase, i).is_some_and(|(column, _)| column == *by);
+                if is_last && newest_by_key(&cell.tables[table], *by, *time) {
+                    self.newest_of_value(phase, i, table, &mut found.rows)
+                } else {
+                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
+                }
+            }),
+            Work::Latest { by, time, .. } => steps.each(|i| {
                 found.rows = Checksum::default();
                 if newest_by_key(&cell.tables[table], *by, *time) {
                     self.newest_by_key(table, &mut found.rows)
                 } else {
-                    self.newest_of_all(table, *by, *time, &mut found.rows)
+                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
                 }
             }),
             Work::Gaps { by, time, longer, .. } => {
-                steps.each(|_| self.gaps(table, (*by, *time), *longer, found))
+                steps.each(|i| self.gaps((phase, i), table, (*by, *time), *longer, found))
             }
+            Work::Outliers { of, by, deviations, .. } => {
+                steps.each(|i| self.outliers((phase, i), table, (*of, *by), *deviations, found))
+            }
+            Work::Correlate(question) => steps.each(|_| self.correlate(phase, question, found)),
             Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
             Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
-            Work::Group(group) => steps.each(|_| self.group(phase, group, found)),
+            Work::Group(group) => steps.each(|i| {
+                cell.begin_question(phase, found);
+                self.group(group, &filters(cell, phase, i), &mut found.result)
+            }),
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(0),
         };
         self.buffers.room = room;
@@ -450,34 +567,45 @@ impl<'a> KvSession<'a> {
         phase: usize,
         i: usize,
         table: usize,
+        visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.filtered_by(&filters(self.cell, phase, i), table, visit)
+    }
+
+    /// Visits the rows that meet conditions.
+    fn filtered_by(
+        &mut self,
+        filters: &Filters<'_>,
+        table: usize,
         mut visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = &self.cell.tables[table];
-        let filters = filters(self.cell, phase, i);
-        let access = Access::of(rows.table, &filters);
+        let access = Access::of(rows.table, filters);
         let codec = &self.codecs[table];
         let Buffers { key: from, to, .. } = self.buffers;
-        let ends = access.bounds(rows.table, codec, &filters, from, to);
+        let ends = access.bounds(rows.table, codec, filters, from, to);
         let range = kv::Range::between(from, ends.then_some(&**to));
-        let tests: Option<SmallVec<[Test; 4]>> =
+        let (operations, number) = (&mut *self.operations, self.tables[table]);
+        let mut search = |each: &mut kv::Visit<'_>| match access.by {
+            By::Index(index) => operations.find(number, index, range, each),
+            By::All | By::Key => operations.scan(number, range, each),
+        };
+        if access.exact {
+            // Called for each of all rows: as little as can be.
+            return search(&mut |key, value| visit(codec, key, value));
+        }
+        let tests: Option<Vec<Test<'_>>> =
             filters.iter().map(|filter| Test::of(codec, filter)).collect();
-        let mut each = |key: &[u8], value: &[u8]| {
+        search(&mut |key, value| {
             let meets = |f: &Filter<'_>| {
                 codec.column(key, value, f.column).is_some_and(|value| f.is_met(&value))
             };
-            let is_met = || match &tests {
+            let is_met = match &tests {
                 Some(tests) => tests.iter().all(|test| test.is_met(key, value)),
                 None => filters.iter().all(meets),
             };
-            if access.exact || is_met() {
-                return visit(codec, key, value);
-            }
-            ControlFlow::Continue(())
-        };
-        match access.by {
-            By::Index(number) => self.operations.find(self.tables[table], number, range, &mut each),
-            By::All | By::Key => self.operations.scan(self.tables[table], range, &mut each),
-        }
+            if is_met { visit(codec, key, value) } else { ControlFlow::Continue(()) }
+        })
     }
 
     /// The newest rows of each value of a column, each found from the end of its rows.
@@ -516,17 +644,52 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// The same from all rows.
-    fn newest_of_all(
+    /// The newest rows of the value of question `i`, found from the end of its rows.
+    fn newest_of_value(
         &mut self,
+        phase: usize,
+        i: usize,
         table: usize,
-        by: usize,
-        time: usize,
         found: &mut Checksum,
     ) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        let (codec, of, by_values) =
+            (&self.codecs[table], &self.cell.tables[table], self.by_values);
+        let filters = filters(self.cell, phase, i);
+        let Buffers { key: from, to, room: newest, .. } = self.buffers;
+        let access = Access::of(of.table, &filters);
+        let ends = access.bounds(of.table, codec, &filters, from, to);
+        let range = kv::Range::between(from, ends.then_some(&**to)).backward();
+        // Its newest time has one row where the key ends with the time.
+        let is_one = of.table.key.len() == 2;
+        let (mut of_time, mut unread) = (0, None);
+        newest.clear();
+        self.operations.scan(self.tables[table], range, &mut |key, value| {
+            if newest.is_empty() {
+                of_time = codec.prefix(key, 2);
+                newest.extend_from_slice(key);
+            } else if key.get(..of_time) != Some(&newest[..of_time]) {
+                return ControlFlow::Break(());
+            }
+            match print(by_values, codec, key, value) {
+                Ok(print) => *found += print,
+                Err(error) => unread = Some(error),
+            }
+            if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        unread.map_or(Ok(()), Err)
+    }
+
+    /// The newest rows of each value from all rows that a question is about.
+    fn newest_of_all(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (by, time): (usize, usize),
+        found: &mut Checksum,
+    ) -> Result<()> {
+        let by_values = self.by_values;
         let (mut newest, mut broken) = (Newest::default(), false);
-        self.operations.scan(self.tables[table], kv::Range::default(), &mut |key, value| {
+        self.filtered(phase, i, table, |codec, key, value| {
             let columns = (codec.column(key, value, by), codec.column(key, value, time));
             let row = print(by_values, codec, key, value);
             let ((Some(of), Some(at)), Ok(row)) = (columns, row) else {
@@ -579,34 +742,36 @@ impl<'a> KvSession<'a> {
         broken.map_or(Ok(()), Err)
     }
 
-    fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
+    /// Groups the rows that meet conditions.
+    fn group(
+        &mut self,
+        group: &Group,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
         let (codec, table) = (&self.codecs[group.table], self.cell.tables[group.table].table);
         if counts_rows(group, table) {
             let rows = self.count(group.table)?;
-            found.result.clear();
-            let counts = group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed()));
-            found.result.extend(counts);
+            result.clear();
+            result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
             return Ok(());
         }
-        let filters = filters(self.cell, phase, 0);
-        let by_key = !matches!(Access::of(table, &filters).by, By::Index(_));
+        let by_key = !matches!(Access::of(table, filters).by, By::Index(_));
         let in_order = by_key.then_some(&*table.key);
         if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
-            self.filtered(phase, 0, group.table, |_, key, value| {
+            self.filtered_by(filters, group.table, |_, key, value| {
                 groups.add(key, value);
                 ControlFlow::Continue(())
             })?;
-            found.result.clear();
-            groups.result(&mut found.result);
+            groups.result(result);
             return Ok(());
         }
         let mut groups = Groups::new(group);
-        self.filtered(phase, 0, group.table, |codec, key, value| {
+        self.filtered_by(filters, group.table, |codec, key, value| {
             groups.add(|column| codec.column(key, value, column).unwrap_or(Value::Null));
             ControlFlow::Continue(())
         })?;
-        found.result.clear();
-        groups.result(&mut found.result);
+        groups.result(result);
         Ok(())
     }
 
@@ -623,18 +788,78 @@ impl<'a> KvSession<'a> {
         Ok(rows)
     }
 
+    /// Correlates two groups, by the means of each.
+    fn correlate(&mut self, phase: usize, question: &Correlate, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let rows = &cell.tables[question.table];
+        cell.begin_question(phase, found);
+        correlate::answer(question, &mut found.result, &mut |group, result| {
+            self.group(group, &of_conditions(rows, &group.conditions), result)
+        })
+    }
+
+    /// Finds values far from the mean of their group.
+    fn outliers(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (of, by): (usize, usize),
+        deviations: f64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
+        let together = table_of.key.first() == Some(&by)
+            && !matches!(Access::of(table_of, &filters).by, By::Index(_));
+        cell.begin_question(phase, found);
+        let (columns, key) = ((of, by), &*table_of.key);
+        if let Some(mut outliers) = walks::Outliers::new(codec, key, columns, deviations, together)
+        {
+            self.filtered_by(&filters, table, |_, key, value| {
+                outliers.add(key, value, &mut found.result);
+                ControlFlow::Continue(())
+            })?;
+            outliers.end(&mut found.result);
+            return Ok(());
+        }
+        let (mut outliers, mut broken) = (Outliers::new(deviations, together), false);
+        self.filtered_by(&filters, table, |codec, pair_key, value| {
+            let column = |column: usize| codec.column(pair_key, value, column);
+            let own: Option<SmallVec<[Value<'_>; 4]>> = key.iter().map(|at| column(*at)).collect();
+            match (column(by), column(of), own) {
+                (Some(of_group), Some(number), Some(own)) => outliers.add(of_group, number, own),
+                _ => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        outliers.result(&mut found.result);
+        if broken { Err(foreign()) } else { Ok(()) }
+    }
+
     /// Finds gaps in the times of each value of a column.
     fn gaps(
         &mut self,
+        (phase, i): (usize, usize),
         table: usize,
         (by, time): (usize, usize),
         longer: i64,
         found: &mut Found,
     ) -> Result<()> {
-        let codec = &self.codecs[table];
-        let in_order = newest_by_key(&self.cell.tables[table], by, time);
-        let (mut gaps, mut broken) = (Gaps::new(longer, in_order), false);
-        self.operations.scan(self.tables[table], kv::Range::default(), &mut |key, value| {
+        let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
+        let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
+        let in_order = newest_by_key(rows, by, time)
+            && !matches!(Access::of(rows.table, &filters).by, By::Index(_));
+        cell.begin_question(phase, found);
+        let columns = (by, time);
+        if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {
+            self.filtered_by(&filters, table, |_, key, _| {
+                broken |= gaps.add(key, &mut found.result).is_none();
+                ControlFlow::Continue(())
+            })?;
+            return if broken { Err(foreign()) } else { Ok(()) };
+        }
+        let mut gaps = Gaps::new(longer, in_order);
+        self.filtered_by(&filters, table, |codec, key, value| {
             match (codec.column(key, value, by), codec.column(key, value, time)) {
                 (Some(of), Some(at)) => gaps.add(of, at),
                 _ => broken = true,
@@ -644,7 +869,6 @@ impl<'a> KvSession<'a> {
         if broken {
             return Err(foreign());
         }
-        found.result.clear();
         gaps.result(&mut found.result);
         Ok(())
     }
@@ -658,7 +882,15 @@ impl<'a> KvSession<'a> {
         found: &mut Found,
     ) -> Result<()> {
         let (mut rows, mut broken) = (Checksum::default(), false);
+        let (whole, by_values) = (self.cell.tables[table].is_whole(select), self.by_values);
         self.filtered(phase, 0, table, |codec, key, value| {
+            if whole {
+                match print(by_values, codec, key, value) {
+                    Ok(print) => rows += print,
+                    Err(_) => broken = true,
+                }
+                return ControlFlow::Continue(());
+            }
             let read =
                 |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
             match select.iter().try_fold(Fingerprint::default(), read) {

@@ -45,6 +45,7 @@ pub(super) fn duties(
                 rounds,
                 client: 0,
                 clients: 1,
+                is_shared: false,
             })
         };
         return Ok(mix.parts.iter().enumerate().filter_map(duty).collect());
@@ -60,6 +61,7 @@ pub(super) fn duties(
         rounds: None,
         client,
         clients,
+        is_shared: false,
     };
     Ok((0..clients).map(duty).collect())
 }
@@ -76,6 +78,7 @@ pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) 
             rounds: None,
             client,
             clients,
+            is_shared: true,
         }
     };
     (0..clients).map(duty).collect()

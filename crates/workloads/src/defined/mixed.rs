@@ -4,14 +4,116 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use embermark_language::{KeysOf, Removed, Work};
+use embermark_meter::Meter;
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
 use super::cell::{Cell, changes_rows};
-use super::crew::Done;
+use super::crew::{Done, DutyPart};
 use super::draws::Drawn;
 use super::oracle::{Touched, values};
-use super::port::{Database, fingerprint};
+use super::port::{Database, Found, fingerprint};
+
+/// What a client did of a phase: of its operations every `clients`-th, from number `client` on, so many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Did {
+    pub phase: usize,
+    pub client: usize,
+    pub clients: usize,
+    pub ops: u64,
+    /// The rows that it read, and how many it changed.
+    pub rows: Checksum,
+    pub changed: u64,
+}
+
+impl Did {
+    /// Which operations.
+    fn operations(&self) -> impl Iterator<Item = usize> {
+        let Self { client, clients, ops, .. } = *self;
+        (0..ops as usize).map(move |k| client + k * clients)
+    }
+}
+
+/// What clients did of each of their parts.
+pub(super) fn did(done: &[Done]) -> Vec<Did> {
+    let of = |done: &Done| {
+        let parts = done.duty.parts.iter().zip(&done.meters).zip(&done.found);
+        let (client, clients) = (done.duty.client, done.duty.clients);
+        let part = |((part, meter), found): ((&DutyPart, &Meter), &Found)| Did {
+            phase: part.phase,
+            client,
+            clients,
+            ops: meter.measured().ops,
+            rows: found.rows,
+            changed: found.changed,
+        };
+        parts.map(part).collect::<Vec<_>>()
+    };
+    done.iter().flat_map(of).collect()
+}
+
+/// What the clients of several machines did of a phase, as far as that is known of all of them.
+pub(super) fn by_clients(phase: usize, ops: &[u64]) -> Vec<Did> {
+    let clients = ops.len();
+    let of = |(client, ops): (usize, &u64)| Did {
+        phase,
+        client,
+        clients,
+        ops: *ops,
+        rows: Checksum::default(),
+        changed: 0,
+    };
+    ops.iter().enumerate().map(of).collect()
+}
+
+/// What clients that share the operations of a phase have found together.
+pub(super) fn answer(work: &Work, did: &[Did]) -> Answer {
+    match work {
+        Work::Mix(_) => Answer::Count(did.iter().map(|did| did.ops).sum()),
+        Work::Get { .. } => {
+            let mut all = Checksum::default();
+            did.iter().for_each(|did| all += did.rows);
+            Answer::Checksum(all)
+        }
+        _ => Answer::Count(did.iter().map(|did| did.changed).sum()),
+    }
+}
+
+/// Compares what clients that share the operations of a phase have found together with what they must.
+///
+/// # Errors
+/// The difference.
+pub(super) fn check_shared(
+    cell: &Cell,
+    database: &dyn Database,
+    phase: usize,
+    did: &[Did],
+    answer: &Answer,
+) -> Result<(), Difference> {
+    let drawn = || did.iter().flat_map(Did::operations).map(|i| cell.drawn(phase, i));
+    let there = || drawn().filter(|drawn| matches!(drawn, Drawn::Row(_))).count() as u64;
+    let expected = match cell.work(phase) {
+        Work::Get { .. } => {
+            let mut there = Checksum::default();
+            for drawn in drawn() {
+                if let Drawn::Row(place) = drawn {
+                    let row = values(cell.rows_of(phase), place);
+                    there += database.print(phase, &row).unwrap_or_else(|| fingerprint(row));
+                }
+            }
+            Expected::Checksum(there)
+        }
+        // How many rows an upsert changes, or reads find while others work, is not known of all engines.
+        Work::Insert { .. } if database.tells_changes() => {
+            Expected::Count(did.iter().map(|did| did.ops).sum())
+        }
+        Work::Update { .. } | Work::Delete { .. } if database.tells_changes() => {
+            Expected::Count(there())
+        }
+        _ => return Ok(()),
+    };
+    expected.check(answer)
+}
 
 /// What a table must hold after several clients have worked on it.
 pub(super) struct Left {
@@ -20,10 +122,22 @@ pub(super) struct Left {
     pub touched: Touched,
 }
 
-/// By the tables that they have changed, what clients left.
-pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
+/// By the tables that they have changed, what clients left: of a mix, or of a phase whose operations they share.
+pub(super) fn left(cell: &Cell, clients: &[Did], is_shared: bool) -> BTreeMap<usize, Left> {
     let mut left: BTreeMap<usize, Left> = BTreeMap::new();
-    for (phase, operations) in operations(clients) {
+    if let (true, Some(Work::Insert { table, .. })) =
+        (is_shared, clients.first().map(|did| cell.work(did.phase)))
+    {
+        // Rows whose turn did not come are missing.
+        let put = cell.tables[*table].loaded;
+        let mut missing = vec![true; put];
+        clients.iter().flat_map(Did::operations).for_each(|place| missing[place] = false);
+        let mut touched = Touched::default();
+        (0..put).filter(|place| missing[*place]).for_each(|place| touched.delete(place));
+        left.insert(*table, Left { put, touched });
+        return left;
+    }
+    for (phase, operations) in clients.iter().map(|did| (did.phase, did.operations())) {
         let work = cell.work(phase);
         let Some(table) = work.table() else { continue };
         let rows = &cell.tables[table];
@@ -70,9 +184,9 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
 pub(super) fn check_reads(
     cell: &Cell,
     database: &dyn Database,
-    clients: &[Done],
+    clients: &[Did],
 ) -> Result<(), Difference> {
-    let works = || clients.iter().flat_map(|done| &done.duty.parts).map(|p| cell.work(p.phase));
+    let works = || clients.iter().map(|did| cell.work(did.phase));
     let deletes =
         |of: usize| works().any(|w| matches!(w, Work::Delete { table, .. } if *table == of));
     let changes = |of: usize| {
@@ -83,47 +197,30 @@ pub(super) fn check_reads(
         };
         works().any(changes)
     };
-    for done in clients {
-        for (at, part) in done.duty.parts.iter().enumerate() {
-            let (Work::Get { table, keys, .. } | Work::ReadModifyWrite { table, keys, .. }) =
-                cell.work(part.phase)
-            else {
-                continue;
-            };
-            if deletes(*table) || matches!(keys.of, KeysOf::Newest { .. }) {
-                continue;
-            }
-            let mut there = Checksum::default();
-            for i in own(done, at) {
-                if let Drawn::Row(place) = cell.drawn(part.phase, i) {
-                    let row = values(&cell.tables[*table], place);
-                    let print = database.print(part.phase, &row);
-                    there += print.unwrap_or_else(|| fingerprint(row));
-                }
-            }
-            let mut got = done.found[at].rows;
-            if changes(*table) {
-                got.sum = there.sum;
-            }
-            let name = &cell.definition.phases[part.phase].name;
-            let same = Expected::Checksum(there).check(&Answer::Checksum(got));
-            same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
+    for did in clients {
+        let (Work::Get { table, keys, .. } | Work::ReadModifyWrite { table, keys, .. }) =
+            cell.work(did.phase)
+        else {
+            continue;
+        };
+        if deletes(*table) || matches!(keys.of, KeysOf::Newest { .. }) {
+            continue;
         }
+        let mut there = Checksum::default();
+        for i in did.operations() {
+            if let Drawn::Row(place) = cell.drawn(did.phase, i) {
+                let row = values(&cell.tables[*table], place);
+                let print = database.print(did.phase, &row);
+                there += print.unwrap_or_else(|| fingerprint(row));
+            }
+        }
+        let mut got = did.rows;
+        if changes(*table) {
+            got.sum = there.sum;
+        }
+        let name = &cell.definition.phases[did.phase].name;
+        let same = Expected::Checksum(there).check(&Answer::Checksum(got));
+        same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
     }
     Ok(())
-}
-
-/// Which operations a client did of one of its parts.
-fn own(done: &Done, part: usize) -> impl Iterator<Item = usize> {
-    let (client, clients) = (done.duty.client, done.duty.clients);
-    let ops = done.meters[part].measured().ops as usize;
-    (0..ops).map(move |k| client + k * clients)
-}
-
-/// Phases with the operations that were done of them.
-fn operations(clients: &[Done]) -> impl Iterator<Item = (usize, Vec<usize>)> {
-    clients.iter().flat_map(|done| {
-        let parts = done.duty.parts.iter().enumerate();
-        parts.map(|(at, part)| (part.phase, own(done, at).collect()))
-    })
 }

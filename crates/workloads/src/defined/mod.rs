@@ -7,7 +7,9 @@ mod arena;
 mod bench;
 mod cell;
 mod codec;
+mod correlate;
 mod crew;
+mod csv;
 mod document;
 mod draws;
 mod family;
@@ -20,6 +22,7 @@ mod mixed;
 mod newest;
 mod node;
 mod oracle;
+mod outliers;
 mod port;
 mod prepared;
 mod referees;
@@ -33,27 +36,31 @@ mod statements;
 mod tables;
 mod until_steady;
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_contract::Store;
 use embermark_data::draw::Draw;
+use embermark_data::lab;
 use embermark_language::{
-    Client, Commit, Definition, Mix, Phase, Removed, Sequence, Variant, Work,
+    Asked, Client, Commit, Definition, Keys, KeysOf, Mix, Phase, Removed, Sequence, Usual, Variant,
+    Work,
 };
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
-use embermark_model::table::{ColumnType, RowsFrom};
+use embermark_model::table::{ColumnType, OwnedValue, RowsFrom};
 
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
 use cell::{Cell, Rows, changes_at_once, is_point, is_question, one_by_one};
+use csv::CsvRows;
 use draws::Draws;
 use fresh::Fresh;
 use prepared::PreparedCell;
@@ -86,23 +93,33 @@ impl Defined {
         let phases: Vec<PhaseInfo> =
             alone.map(|phase| PhaseInfo { name: &phase.name, about: &phase.about }).collect();
         let variants = variants(definition);
-        let usual = |place: &usize| variants[*place].name;
-        let usual: Vec<&str> = match &definition.usual[..] {
-            [] => vec![variants[0].name],
-            usual_ones => usual_ones.iter().map(usual).collect(),
+        let rows = &definition.tables[0].rows;
+        let all = match rows {
+            RowsFrom::Made(rows) | RowsFrom::Log(rows) => vec![*rows],
+            RowsFrom::File(_) => Vec::new(),
         };
-        let (rows, whole) = match definition.tables[0].rows {
-            RowsFrom::Made(rows) if definition.scales.is_empty() => (vec![rows], false),
-            RowsFrom::Made(_) => (definition.scales.clone(), false),
-            RowsFrom::File(_) => (Vec::new(), true),
+        let protocol = |usual: &'static Usual| {
+            let chosen = usual.variants.iter().map(|place| variants[*place].name);
+            let mut chosen: Vec<&str> = chosen.collect();
+            if chosen.is_empty() {
+                chosen.push(variants[0].name);
+            }
+            let scales = if usual.scales.is_empty() { &all } else { &usual.scales };
+            Protocol {
+                memory_limit: usual.memory_limit,
+                ..Protocol::of(Vec::leak(scales.clone()), Vec::leak(chosen))
+            }
         };
-        let protocol = Protocol::of(Vec::leak(rows), Vec::leak(usual));
+        let (overview, usual) = (protocol(&definition.overview), protocol(&definition.usual));
+        let whole = matches!(rows, RowsFrom::File(_));
         let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
             Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
             _ => None,
         });
         let questions = definition.phases.iter();
-        let questions = questions.filter(|phase| is_question(&phase.work) && !phase.per_row);
+        let questions = questions.filter(|phase| {
+            is_question(&phase.work) && !phase.per_row && phase.asked == Asked::ForTime
+        });
         let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = points(definition);
         let info = Info {
@@ -110,9 +127,9 @@ impl Defined {
             about: &definition.about,
             phases: Vec::leak(phases),
             variants: Vec::leak(variants),
-            overview: protocol,
-            usual: protocol,
-            reads_files: false,
+            overview,
+            usual,
+            reads_files: matches!(rows, RowsFrom::Log(_)),
             whole,
             lasts: false,
             until_steady: false,
@@ -122,7 +139,7 @@ impl Defined {
             timed: Vec::leak(timed.collect()),
             windowed,
             clients: clients(definition),
-            joins: false,
+            joins: !points.is_empty(),
             points: Vec::leak(points),
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
@@ -149,9 +166,13 @@ impl Workload for Defined {
         self.info
     }
 
-    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+    fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
         let (definition, folder) = (self.definition, self.folder.clone());
-        Ok(Box::new(source::FileRows { definition, folder, seed, lenient: self.lenient }))
+        let log = match (&definition.tables[0].rows, data) {
+            (RowsFrom::Log(_), DataSource::File(path)) => Some(lab::read(path)?),
+            _ => None,
+        };
+        Ok(Box::new(source::FileRows { definition, folder, seed, lenient: self.lenient, log }))
     }
 
     fn questions(&self) -> Vec<&'static str> {
@@ -167,12 +188,24 @@ impl Workload for Defined {
         let tables = source::open(definition, &spec.rows)?;
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
+        let each = Self::each_of(definition, &tables, spec.seed);
         let engine = spec.engine.clone();
         let set_at_once = cell::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
-        let cell =
-            Cell { definition, tables, draws, fresh, set_at_once, met, engine, client, commit };
+        let cell = Cell {
+            definition,
+            tables,
+            draws,
+            fresh,
+            set_at_once,
+            met,
+            each,
+            engine,
+            client,
+            commit,
+        };
         let right = referees::right(definition, &self.folder, spec)?;
+        let csv = csv_files(definition, &cell.tables, &spec.rows)?;
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
@@ -180,6 +213,9 @@ impl Workload for Defined {
             target_rate: spec.target_rate,
             clients: spec.clients,
             seed: spec.seed,
+            own_clients: spec.own_clients.clone(),
+            is_guest: false,
+            csv,
             parts: parts(definition),
             right,
             keeps: spec.is_referee.then(|| spec.rows.clone()),
@@ -242,14 +278,24 @@ fn points(definition: &'static Definition) -> Vec<(&'static str, &'static [&'sta
     };
     let of = |(variant, of): (&'static str, &'static Definition)| {
         let alone = of.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
-        let each = alone.filter(|phase| match phase.work {
-            Work::Insert { commit, .. } => plain || commit == Commit::Each,
+        // In transactions of many operations there is one client.
+        let each = alone.filter(|phase| match &phase.work {
+            Work::Insert { commit, .. }
+            | Work::Update { commit, .. }
+            | Work::Upsert { commit, .. }
+            | Work::ReadModifyWrite { commit, .. }
+            | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => {
+                plain || *commit == Commit::Each
+            }
             _ => true,
         });
         let names: Vec<&str> = each.map(|phase| &*phase.name).collect();
         (!names.is_empty()).then(|| (variant, &*Vec::leak(names)))
     };
-    all.into_iter().filter_map(of).collect()
+    let mut points: Vec<_> = all.into_iter().filter_map(of).collect();
+    // The first is the usual one: that in which clients can share most.
+    points.sort_by_key(|(_, phases)| Reverse(phases.len()));
+    points
 }
 
 /// The phases that another commit changes.
@@ -282,18 +328,25 @@ impl Defined {
         let drawn = phases.map(|(phase, def)| {
             let mut draw = Draw::new(seed, 100 + phase as u64);
             let rows = &tables[def.work.table().unwrap_or_default()];
+            let many = |keys: &Keys| keys.ops.of(rows.loaded as u64).max(mixed(definition, phase));
+            let drawn = |keys: &Keys, draw: &mut Draw| match keys.of {
+                KeysOf::Distinct => Draws::distinct(keys, rows, draw),
+                _ => Draws::of(keys, many(keys), rows, draw),
+            };
             match &def.work {
+                Work::Update { keys, .. }
+                | Work::Delete { removed: Removed::Keys { keys, .. }, .. }
+                    if keys.rows > 1 =>
+                {
+                    Ok(Draws::ranges(keys, rows, &mut draw))
+                }
                 Work::Get { keys, .. }
                 | Work::Open { keys, .. }
                 | Work::Update { keys, .. }
                 | Work::Upsert { keys, .. }
-                | Work::ReadModifyWrite { keys, .. } => {
-                    Draws::of(keys, keys.ops.max(mixed(definition, phase)), rows, &mut draw)
-                }
+                | Work::ReadModifyWrite { keys, .. } => drawn(keys, &mut draw),
                 Work::Range(range) => {
-                    let ops = range.keys.ops.max(mixed(definition, phase));
-                    let drawn = Draws::of(&range.keys, ops, rows, &mut draw)?;
-                    Ok(drawn.wanting(&range.span, &mut draw))
+                    Ok(drawn(&range.keys, &mut draw)?.wanting(&range.span, &mut draw))
                 }
                 Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
                     Draws::distinct(keys, rows, &mut draw)
@@ -313,6 +366,36 @@ fn reads(definition: &Definition) -> bool {
             Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. })
         )
     })
+}
+
+impl Defined {
+    /// By phase, the values of whose rows it is asked one after the other, from a stream of its own.
+    fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Vec<Vec<OwnedValue>> {
+        let of = |(phase, def): (usize, &Phase)| match &def.asked {
+            Asked::Each { column, values } => {
+                let rows = &tables[def.work.table().unwrap_or_default()];
+                let mut draw = Draw::new(seed, 50_000 + phase as u64);
+                draws::values(rows, *column, values.of(rows.loaded as u64), &mut draw)
+            }
+            _ => Vec::new(),
+        };
+        definition.phases.iter().enumerate().map(of).collect()
+    }
+}
+
+/// By phase, the CSV file that it loads.
+fn csv_files(
+    definition: &Definition,
+    tables: &[Rows],
+    staged: &Path,
+) -> Result<Vec<Option<CsvRows>>, WorkloadError> {
+    let of = |phase: &Phase| match phase.work {
+        Work::Insert { table, commit: Commit::Csv } => {
+            CsvRows::write(&tables[table], staged).map(Some)
+        }
+        _ => Ok(None),
+    };
+    Ok(definition.phases.iter().map(of).collect::<Result<_, _>>()?)
 }
 
 /// By phase, of a mix: what its parts are called.

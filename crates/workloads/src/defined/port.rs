@@ -1,9 +1,11 @@
 //! What the workload needs of a database, in its own words: one implementation a family.
 
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use embermark_contract::{Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::sql::CsvFile;
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -60,8 +62,27 @@ pub(super) trait Database {
     fn ready(&mut self, phase: usize, lead: usize) -> Result<()>;
 
     /// Loads the first rows of a table by the engine's fastest path, as long as the meter has time, and
-    /// counts them in it; how many there were.
-    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64>;
+    /// counts them in it; how many there were. Those of a phase may have been laid out.
+    fn bulk(
+        &mut self,
+        table: usize,
+        rows: usize,
+        phase: Option<usize>,
+        meter: &mut Meter,
+    ) -> Result<u64>;
+
+    /// Whether the engine itself puts the rows of a CSV file in.
+    fn loads_csv(&self) -> bool {
+        false
+    }
+
+    /// Has it do so, into an empty table; how many rows it says that there were.
+    ///
+    /// # Errors
+    /// Unsupported where it does not.
+    fn load_csv(&mut self, _table: usize, _file: &CsvFile<'_>) -> Result<u64> {
+        Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
+    }
 
     /// Enters a scope for the `work` of a phase, which is called once, and ends it.
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
@@ -166,15 +187,36 @@ pub(super) struct Found {
     pub result: Vec<answer::Value>,
     /// How many columns it has, where only the engine knows.
     pub columns: usize,
+    /// Where the result of each question ends, of those that are asked one after the other.
+    pub ends: Vec<usize>,
     /// Whether there are more rows to change or delete than the transactions before took: the next one goes on.
     pub more: bool,
 }
 
 impl Found {
+    /// A hash of all that was found.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hash = foldhash::fast::FixedState::default().build_hasher();
+        (self.rows.rows, self.rows.sum, self.changed, self.columns, &self.ends).hash(&mut hash);
+        for value in &self.result {
+            match value {
+                answer::Value::Int(value) => (0, value).hash(&mut hash),
+                answer::Value::Float(value) => (1, value.to_bits()).hash(&mut hash),
+                answer::Value::Text(value) => (2, value).hash(&mut hash),
+                // The others are of answers that are computed.
+                answer::Value::Null | answer::Value::Unit(_) | answer::Value::Any => {
+                    3.hash(&mut hash);
+                }
+            }
+        }
+        hash.finish()
+    }
+
     /// Has found nothing, and keeps its room.
     pub(super) fn empty(&mut self) {
         (self.rows, self.changed) = (Checksum::default(), 0);
         self.result.clear();
+        self.ends.clear();
         self.more = false;
     }
 }

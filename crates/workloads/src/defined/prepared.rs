@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
-use embermark_language::{Client, Commit, Removed, Work};
+use embermark_language::{Asked, Client, Commit, Removed, Work};
 
 use super::arena::Arena;
 use super::bench::FileBench;
 use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
+use super::csv::CsvRows;
 use super::node::Node;
 use super::referees::Right;
 use super::{draws, family};
@@ -28,6 +29,12 @@ pub(super) struct PreparedCell {
     pub target_rate: Option<u64>,
     /// Clients that share the operations of phases of single rows.
     pub clients: u32,
+    /// Which of them are on this machine, where they are on several.
+    pub own_clients: Option<Range<u32>>,
+    /// Whether another machine has opened the database: it loads the tables, and checks what all did.
+    pub is_guest: bool,
+    /// By phase: the CSV file that it loads.
+    pub csv: Vec<Option<CsvRows>>,
     pub seed: u64,
     /// By phase, of a mix: what its parts are called.
     pub parts: Vec<Vec<&'static str>>,
@@ -58,7 +65,17 @@ impl Prepared for PreparedCell {
                 timed_by: None,
             }),
         };
+        if self.clients > 1 {
+            // An engine that has one client at a time says so before anything is loaded.
+            database.lifecycle().open_client()?;
+        }
         Ok(Box::new(FileBench::new(*self, database, node)))
+    }
+
+    fn join(mut self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        self.is_guest = true;
+        let database = family::attach(store, Arc::clone(&self.cell))?;
+        Ok(Box::new(FileBench::new(*self, database, None)))
     }
 }
 
@@ -73,9 +90,16 @@ impl PreparedCell {
             // By a time, or as many as are due in it.
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,
-            work if is_question(work) => 0,
+            work if is_question(work) => match &self.cell.definition.phases[phase].asked {
+                Asked::ForTime => 0,
+                Asked::Times(ops) => ops.of(self.cell.rows_of(phase).loaded as u64),
+                Asked::Each { .. } => self.cell.each[phase].len() as u64,
+            },
             Work::Sequence(sequence) => sequence.insert.map_or(0, |insert| self.ops(insert)),
-            work => draws::operations(work, &self.cell.draws[phase]),
+            work => {
+                let rows = self.cell.rows_of(phase).loaded;
+                draws::operations(work, rows, &self.cell.draws[phase])
+            }
         }
     }
 
@@ -83,8 +107,12 @@ impl PreparedCell {
     /// that it puts in, those beyond the loaded ones in a mix.
     pub(super) fn operations(&self, phase: usize, in_mix: bool) -> Range<usize> {
         match self.cell.work(phase) {
-            // The fastest path is given rows one by one.
-            Work::Insert { .. } if !in_mix && self.strategy(phase) == Strategy::Bulk => 0..0,
+            // Several clients put rows in one by one, and each makes its own.
+            Work::Insert { .. }
+                if !in_mix && self.clients > 1 && self.strategy(phase) == Strategy::Bulk =>
+            {
+                0..0
+            }
             Work::Insert { table, .. } => {
                 let rows = &self.cell.tables[*table];
                 if in_mix { rows.loaded..rows.staged.rows() } else { 0..rows.loaded }
@@ -138,7 +166,7 @@ impl PreparedCell {
             Commit::Each => Strategy::CommitEach,
             Commit::Rows(rows) => Strategy::Every(rows),
             Commit::All => Strategy::OneTransaction,
-            Commit::Bulk => Strategy::Bulk,
+            Commit::Bulk | Commit::Csv => Strategy::Bulk,
         }
     }
 }

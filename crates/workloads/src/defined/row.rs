@@ -11,6 +11,7 @@ use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
 use super::cell::Rows;
+use super::correlate::pearson;
 use super::port::with;
 
 /// The values of a row, in the order of its table's columns.
@@ -39,6 +40,35 @@ pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
     Ok(print)
 }
 
+/// The fingerprint of a row of which a result holds the columns beside the key, or all where there are no others.
+#[inline]
+pub(super) fn beside_key(
+    row: &dyn ResultRow,
+    table: &Table,
+    key: &[Param<'_>],
+) -> Result<Fingerprint> {
+    if table.key.len() == table.columns.len() {
+        return whole(row, table);
+    }
+    let (mut print, mut at) = (Fingerprint::default(), 0);
+    for (column, def) in table.columns.iter().enumerate() {
+        let of_key = table.key.iter().position(|of_key| *of_key == column);
+        let value = match of_key.map(|place| key[place]) {
+            Some(Param::Int(value)) => Value::Int(value),
+            Some(Param::Float(value)) => Value::Float(value),
+            Some(Param::Text(text)) => Value::Text(text),
+            Some(Param::Bytes(bytes)) => Value::Bytes(bytes),
+            Some(Param::Null) => Value::Null,
+            None => {
+                at += 1;
+                value(row, at - 1, def.of)?
+            }
+        };
+        print = with(print, value);
+    }
+    Ok(print)
+}
+
 /// The fingerprint of a row that holds some columns of a table.
 #[inline]
 pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Result<Fingerprint> {
@@ -59,6 +89,40 @@ pub(super) fn gap(
     for column in [1, 2] {
         result.push(row.int(column)?.map_or(answer::Value::Null, answer::Value::Int));
     }
+    Ok(())
+}
+
+/// Adds a row that is far from the mean of its group: its key, and its value.
+pub(super) fn outlier(
+    row: &dyn ResultRow,
+    table: &Table,
+    of: usize,
+    result: &mut Vec<answer::Value>,
+) -> Result<()> {
+    for (at, column) in table.key.iter().chain([&of]).enumerate() {
+        result.push(owned(value(row, at, table.columns[*column].of)?));
+    }
+    Ok(())
+}
+
+/// Adds how two groups go together: the number of their buckets, and the correlation, which is computed or of the
+/// centred sums of xy, xx and yy.
+pub(super) fn correlation(
+    row: &dyn ResultRow,
+    computed: bool,
+    result: &mut Vec<answer::Value>,
+) -> Result<()> {
+    result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
+    result.push(if computed {
+        // Some engines say NaN where others say NULL.
+        let found = row.float(1)?.filter(|correlation| !correlation.is_nan());
+        found.map_or(answer::Value::Null, answer::Value::Float)
+    } else {
+        match (row.float(1)?, row.float(2)?, row.float(3)?) {
+            (Some(xy), Some(xx), Some(yy)) => pearson(xy, xx, yy),
+            _ => answer::Value::Null,
+        }
+    });
     Ok(())
 }
 

@@ -7,28 +7,82 @@ use super::cell::Rows;
 /// Rows between two looks at the clock.
 const BETWEEN_LOOKS: usize = 4_096;
 
-/// Gives the first rows of a table one at a time, in the order of their file or of their keys, until they
-/// or the time are used up.
-pub(super) struct Source<'a> {
-    rows: &'a Rows,
-    /// How many.
+/// How many rows were given to a bulk load, which ends with all of them or with the time.
+pub(super) struct Given<'a> {
     most: usize,
-    sorted: bool,
-    /// The next place, or, where they are sorted, the next in the order of keys.
-    next: usize,
-    given: u64,
+    given: usize,
     meter: &'a mut Meter,
 }
 
+impl<'a> Given<'a> {
+    /// None yet, of `most`.
+    pub(super) const fn new(most: usize, meter: &'a mut Meter) -> Self {
+        Self { most, given: 0, meter }
+    }
+
+    /// The number of the next one.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let n = self.given;
+        if n >= self.most || (n > 0 && n.is_multiple_of(BETWEEN_LOOKS) && self.meter.expired()) {
+            return None;
+        }
+        self.given += 1;
+        Some(n)
+    }
+
+    /// Counts them as operations, once the load has ended.
+    pub(super) const fn count(&mut self) {
+        self.meter.count(self.given as u64);
+    }
+}
+
+/// Gives the first rows of a table one at a time, in the order of their file or of their keys.
+pub(super) struct Source<'a> {
+    rows: &'a Rows,
+    by_key: Option<ByKey<'a>>,
+    given: Given<'a>,
+}
+
+/// The places of the first rows of a table, in the order of their keys.
+pub(super) struct ByKey<'a> {
+    rows: &'a Rows,
+    most: usize,
+    next: usize,
+}
+
+impl Iterator for ByKey<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        // The order of keys is that of all rows, those that are not loaded among them.
+        while self.next < self.rows.staged.rows() {
+            let place = self.rows.staged.nth_by_key(self.next);
+            self.next += 1;
+            if place < self.most {
+                return Some(place);
+            }
+        }
+        None
+    }
+}
+
 impl Rows {
+    /// The places of the first `most` rows, in the order of their keys.
+    pub(super) const fn by_key(&self, most: usize) -> ByKey<'_> {
+        ByKey { rows: self, most, next: 0 }
+    }
+
     /// The first `most` rows on their way into a bulk load.
-    pub(super) const fn source<'a>(
+    pub(super) fn source<'a>(
         &'a self,
         most: usize,
         sorted: bool,
         meter: &'a mut Meter,
     ) -> Source<'a> {
-        Source { rows: self, most, sorted, next: 0, given: 0, meter }
+        let by_key = sorted.then(|| self.by_key(most));
+        Source { rows: self, by_key, given: Given::new(most, meter) }
     }
 }
 
@@ -36,31 +90,16 @@ impl<'a> Source<'a> {
     /// The next row.
     #[inline]
     pub(super) fn advance(&mut self) -> Option<(&'a Rows, usize)> {
-        if self.given as usize >= self.most
-            || (self.given > 0
-                && (self.given as usize).is_multiple_of(BETWEEN_LOOKS)
-                && self.meter.expired())
-        {
-            return None;
-        }
-        let mut place = self.next;
-        if self.sorted {
-            // The order of keys is that of all rows, those that are not loaded among them.
-            place = loop {
-                let place = self.rows.staged.nth_by_key(self.next);
-                if place < self.most {
-                    break place;
-                }
-                self.next += 1;
-            };
-        }
-        self.next += 1;
-        self.given += 1;
+        let n = self.given.next()?;
+        let place = match &mut self.by_key {
+            Some(by_key) => by_key.next()?,
+            None => n,
+        };
         Some((self.rows, place))
     }
 
     /// Counts them as operations, once the load has ended.
     pub(super) const fn count_given(&mut self) {
-        self.meter.count(self.given);
+        self.given.count();
     }
 }

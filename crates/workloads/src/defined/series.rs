@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
-use super::cell::Cell;
+use super::cell::{Cell, rows_at_once};
 use super::port::{Database, SessionWork, VisitRow};
 use super::row::{self, Values};
 use super::rows::Source;
@@ -35,8 +35,8 @@ pub(super) struct SeriesTables {
     cell: Arc<Cell>,
     /// By table: as a measurement, or why it is none.
     tables: Vec<std::result::Result<Measured, String>>,
-    /// By phase: the question of groups, where InfluxQL has words for it.
-    questions: Vec<Option<Groups>>,
+    /// By phase, one for each value that it is asked of: the question of groups, where InfluxQL has words for it.
+    questions: Vec<Vec<Groups>>,
     /// Room for a statement.
     text: String,
     arena: Arc<Arena>,
@@ -61,10 +61,12 @@ impl SeriesTables {
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| match cell.work(phase) {
             Work::Group(group) => {
-                let measured = tables[group.table].as_ref().ok()?;
-                measured.measurement.group(group, &filters(&cell, phase, 0))
+                let times = if cell.adds_up(phase) { cell.each[phase].len() } else { 1 };
+                let Ok(measured) = &tables[group.table] else { return Vec::new() };
+                let question = |i| measured.measurement.group(group, &filters(&cell, phase, i));
+                (0..times).map(question).collect::<Option<_>>().unwrap_or_default()
             }
-            _ => None,
+            _ => Vec::new(),
         });
         let questions = questions.collect();
         let (text, arena) = (String::with_capacity(4_096), Arc::default());
@@ -113,6 +115,12 @@ impl Database for SeriesTables {
             return unsupported(what);
         }
         let native = match work {
+            work if rows_at_once(work) > 1 => {
+                if measurement.table.key.last().copied() != measurement.time {
+                    return unsupported("rows in the order of tags: in that of time alone");
+                }
+                matches!(work, Work::Delete { .. })
+            }
             Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } | Work::Open { .. } => {
                 true
             }
@@ -130,10 +138,21 @@ impl Database for SeriesTables {
                 true
             }
             Work::Find { .. } => measurement.says_all(&filters(&self.cell, phase, 0)),
-            Work::Gaps { .. }
+            Work::Gaps { by, time, .. } => {
+                measurement.finds_latest(*by, *time)
+                    && measurement.says_all(&filters(&self.cell, phase, 0))
+            }
+            Work::Outliers { of, by, .. } => {
+                measurement.knows_spread(*of, *by)
+                    && measurement.says_all(&filters(&self.cell, phase, 0))
+            }
+            Work::Correlate(_)
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-            Work::Latest { by, time, .. } => measurement.finds_latest(*by, *time),
+            Work::Latest { by, time, .. } => {
+                measurement.finds_latest(*by, *time)
+                    && measurement.says_all(&filters(&self.cell, phase, 0))
+            }
             Work::Range(range) => match range.span {
                 Span::Rows { .. } if !measurement.tags.is_empty() => {
                     return unsupported("rows in the order of tags: in that of time alone");
@@ -147,7 +166,7 @@ impl Database for SeriesTables {
             Work::Group(group) => {
                 let as_asked =
                     group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
-                self.questions[phase].is_some() && as_asked
+                !self.questions[phase].is_empty() && as_asked
             }
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => true,
         };
@@ -175,7 +194,13 @@ impl Database for SeriesTables {
     }
 
     /// Of a table that is no measurement none: what is done with it is refused.
-    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+    fn bulk(
+        &mut self,
+        table: usize,
+        rows: usize,
+        _: Option<usize>,
+        meter: &mut Meter,
+    ) -> Result<u64> {
         let Ok(measured) = &self.tables[table] else { return Ok(0) };
         let source = self.cell.tables[table].source(rows, false, meter);
         let next = Row { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };

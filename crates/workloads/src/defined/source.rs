@@ -1,16 +1,17 @@
 //! The rows of a workload file, staged for workers: a file a table, and one that says how many rows of
 //! each are loaded.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_data::DataError;
-use embermark_data::table::{StagedTable, stage};
+use embermark_data::table::{Staged as StagedRows, StagedTable, stage, stage_log};
+use embermark_data::{DataError, Log, sample, synthetic};
 use embermark_language::{Definition, Mix, Pace, Work};
 use embermark_model::Scale;
 use embermark_model::plan::Dataset;
-use embermark_model::table::RowsFrom;
+use embermark_model::table::{RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
 use super::cell::Rows;
@@ -25,6 +26,8 @@ pub(super) struct FileRows {
     pub seed: u64,
     /// The share of rows of a file that may not fit.
     pub lenient: f64,
+    /// The sensor log that a run names, in place of one that is made.
+    pub log: Option<Log>,
 }
 
 /// What is staged of a table.
@@ -57,7 +60,10 @@ impl Source for FileRows {
             let inserted = inserted(self.definition, table);
             let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
             let limit = limit.filter(|_| inserted != Some(0)).or(asked);
-            let staged = stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?;
+            let staged = match def.rows {
+                RowsFrom::Log(_) if table == 0 => self.stage_log(def, limit, &to, &mut dataset)?,
+                _ => stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?,
+            };
             let beyond =
                 asked.map_or(staged.rows / HELD_BACK, |asked| staged.rows.saturating_sub(asked));
             let held = inserted.unwrap_or(beyond).min(staged.rows / 2);
@@ -77,8 +83,10 @@ impl Source for FileRows {
                 return Err(WorkloadError::Unfit(format!("table '{}' has no rows", def.name)));
             }
             if table == 0 {
-                (dataset.rows, dataset.file) = (loaded, staged.file.clone());
-                dataset.sha256 = staged.sha256.clone();
+                dataset.rows = loaded;
+            }
+            if table == 0 && !matches!(def.rows, RowsFrom::Log(_)) {
+                (dataset.file, dataset.sha256) = (staged.file.clone(), staged.sha256.clone());
             }
             let named = |counts: BTreeMap<String, u64>| {
                 let named = counts.into_iter();
@@ -102,12 +110,43 @@ impl Source for FileRows {
 }
 
 impl FileRows {
+    /// Stages a sensor log: of a file all rows, or a sample of so many.
+    fn stage_log(
+        &self,
+        table: &Table,
+        limit: Option<u64>,
+        to: &Path,
+        dataset: &mut Dataset,
+    ) -> Result<StagedRows, WorkloadError> {
+        let (readings, of) = match (&self.log, limit) {
+            (Some(log), None) => (Cow::Borrowed(&log.readings), Cow::Borrowed(&log.dataset)),
+            (Some(log), Some(rows)) => {
+                let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+                let sampled = sample::stratified(&log.readings, rows)?;
+                (Cow::Owned(sampled), Cow::Borrowed(&log.dataset))
+            }
+            (None, Some(rows)) => {
+                let Log { readings, dataset } = synthetic::sampled(rows, self.seed)?;
+                (Cow::Owned(readings), Cow::Owned(dataset))
+            }
+            (None, None) => return Err(WorkloadError::Endless),
+        };
+        *dataset = of.into_owned();
+        let mut sensors: Vec<u16> = readings.iter().map(|reading| reading.sensor).collect();
+        sensors.sort_unstable();
+        sensors.dedup();
+        dataset.sensors = sensors.len() as u64;
+        let rows = stage_log(table, &readings, to)?;
+        Ok(StagedRows { rows, ..StagedRows::default() })
+    }
+
     /// How many rows of a table are asked for; `None`: all of its file. The scale counts those of the main
     /// table, and those of other made tables keep their proportion to it; other files are read whole.
     fn asked(&self, table: usize, scale: Scale) -> Option<u64> {
         let made = |table: usize| match self.definition.tables[table].rows {
             RowsFrom::Made(rows) => Some(rows),
-            RowsFrom::File(_) => None,
+            RowsFrom::Log(rows) if table > 0 => Some(rows),
+            RowsFrom::Log(_) | RowsFrom::File(_) => None,
         };
         let Scale::Rows(rows) = scale else { return made(table) };
         if table == 0 {

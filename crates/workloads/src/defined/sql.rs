@@ -6,19 +6,21 @@ mod phases;
 use std::ops;
 use std::sync::Arc;
 
-use embermark_contract::sql::{Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef};
+use embermark_contract::sql::{
+    CsvFile, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef,
+};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Condition, Group, Removed, Set, Span, Work};
+use embermark_language::{Asked, Condition, Group, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, Rows, conditions_of, is_question};
-use super::port::{Database, Found, Session, SessionWork, VisitRow};
+use super::cell::{Cell, Rows, conditions_of, is_question, rows_at_once};
+use super::port::{Database, Found, Session, SessionWork, Shared, Steps, VisitRow};
 use super::row;
-use super::statements::begins_at_parameters;
+use super::statements::{begins_at_parameters, outliers_ask_for};
 use crate::reopenable::Reopenable;
 use phases::texts;
 
@@ -72,6 +74,19 @@ impl SqlTables {
     }
 }
 
+impl SqlTables {
+    /// Whether a phase asks for rows at the end of those that begin with one value of the key.
+    fn asks_for_ends(&self, of: usize) -> bool {
+        let key = &self.cell.tables[of].table.key;
+        self.cell.definition.phases.iter().any(|phase| match (&phase.work, &phase.asked) {
+            (Work::Latest { table, by, time }, Asked::Each { column, .. }) => {
+                *table == of && column == by && *key == [*by, *time]
+            }
+            _ => false,
+        })
+    }
+}
+
 /// A value as a parameter of a statement.
 #[inline]
 pub(super) const fn param(value: Value<'_>) -> Param<'_> {
@@ -93,12 +108,22 @@ impl Database for SqlTables {
         match self.cell.work(phase) {
             Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
             Work::Mix(_) | Work::Sequence(_) => Err(EngineError::unsupported("SQL", "this phase")),
-            Work::Gaps { .. }
-                if !(self.store.dialect().windows() && self.store.dialect().derived_tables()) =>
-            {
-                Err(EngineError::unsupported("this engine's SQL", "window functions"))
+            work => {
+                let dialect = self.store.dialect();
+                let unsupported = |what| Err(EngineError::unsupported("this engine's SQL", what));
+                match work {
+                    Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_)
+                        if !dialect.derived_tables() =>
+                    {
+                        unsupported("queries of queries")
+                    }
+                    Work::Gaps { .. } if !dialect.windows() => unsupported("window functions"),
+                    Work::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
+                        unsupported("window functions")
+                    }
+                    _ => Ok(Execution::Native),
+                }
             }
-            _ => Ok(Execution::Native),
         }
     }
 
@@ -127,7 +152,11 @@ impl Database for SqlTables {
         let own: Vec<(&str, String)> = own.collect();
         let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
         self.store.batch(&dialect.drop_table(def.name))?;
-        self.store.batch(&dialect.create_table_of(def, &types))?;
+        let create = match self.asks_for_ends(table) {
+            true => dialect.create_table_read_backwards(def, &types),
+            false => dialect.create_table_of(def, &types),
+        };
+        self.store.batch(&create)?;
         for (number, index) in indexes.iter().enumerate() {
             let of = index.iter().map(|column| dialect.column(&columns[*column].name));
             let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
@@ -150,12 +179,23 @@ impl Database for SqlTables {
     }
 
     fn ready(&mut self, phase: usize, lead: usize) -> Result<()> {
-        let long = is_question(self.cell.work(lead)) || self.cell.takes_fastest_path(lead);
-        self.expect(if long { QueryKind::Analytic } else { QueryKind::Point })?;
+        let work = self.cell.work(lead);
+        // One after the other, each a short search.
+        let is_short = matches!(work, Work::Latest { .. })
+            && self.cell.adds_up(lead)
+            && phases::seeks_each(self.store.dialect(), &self.cell, lead);
+        let is_long = (is_question(work) && !is_short) || self.cell.takes_fastest_path(lead);
+        self.expect(if is_long { QueryKind::Analytic } else { QueryKind::Point })?;
         self.statements.prepare(&mut *self.store, &self.cell, phase)
     }
 
-    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+    fn bulk(
+        &mut self,
+        table: usize,
+        rows: usize,
+        _: Option<usize>,
+        meter: &mut Meter,
+    ) -> Result<u64> {
         self.expect(QueryKind::Analytic)?;
         let sorted = self.store.bulk_sorted();
         let source = self.cell.tables[table].source(rows, sorted, meter);
@@ -163,6 +203,14 @@ impl Database for SqlTables {
         let loaded = self.store.bulk_insert(self.defs[table], &mut rows)?;
         rows.source.count_given();
         Ok(loaded)
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.store.loads_csv()
+    }
+
+    fn load_csv(&mut self, table: usize, file: &CsvFile<'_>) -> Result<u64> {
+        self.store.load_csv(self.defs[table], file)
     }
 
     fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
@@ -250,7 +298,51 @@ impl<'a> SqlSession<'a> {
         })
     }
 
+    /// The value of whose rows question `i` of a phase is, where it is of one.
+    fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
+        self.cell.each(phase, i).map(|(_, value)| param(value))
+    }
+
+    /// Finds the newest rows: with `all` those of all values that are drawn, by one statement.
+    fn latest(&mut self, phase: usize, i: usize, all: bool, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let values = if all { &*cell.each[phase] } else { &[] };
+        let mut params: Params<'_> = values.iter().map(|value| param(value.as_value())).collect();
+        if let (false, Some(value)) = (all, self.each_value(phase, i)) {
+            let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
+            let is_short = cell.each(phase, i).is_some_and(|(column, _)| column == *by)
+                && cell.rows_of(phase).table.key == [*by, *time];
+            params.push(value);
+            if !is_short {
+                params.push(value);
+            }
+        }
+        cell.begin_question(phase, found);
+        self.rows(phase, usize::from(all), &params, cell.rows_of(phase), found)
+    }
+
+    /// Reads the row of a key.
+    fn get(
+        &mut self,
+        phase: usize,
+        n: usize,
+        key: &[Param<'_>],
+        rows: &Rows,
+        found: &mut Found,
+    ) -> Result<()> {
+        self.store.query(self.statements.of(phase)[n], key, &mut |result| {
+            found.rows += row::beside_key(result, rows.table, key)?;
+            Ok(())
+        })
+    }
+
+    /// By what the rows of a change are found: their key, or of several at once the first key and the last column of the
+    /// last.
     fn key(&self, phase: usize, i: usize) -> Params<'a> {
+        if rows_at_once(self.cell.work(phase)) > 1 {
+            let [first, last] = self.cell.ends(phase, i);
+            return first.into_iter().chain(last.last().copied()).map(param).collect();
+        }
         self.cell.key_in(self.arena, phase, i).into_iter().map(param).collect()
     }
 
@@ -267,9 +359,16 @@ impl<'a> SqlSession<'a> {
         self.store.run(self.statements.of(phase)[statement], &params)
     }
 
-    fn group(&mut self, phase: usize, group: &Group, rows: &Rows, found: &mut Found) -> Result<()> {
-        let params = bounds(rows, &group.conditions);
-        found.result.clear();
+    fn group(
+        &mut self,
+        (phase, i): (usize, usize),
+        group: &Group,
+        rows: &Rows,
+        found: &mut Found,
+    ) -> Result<()> {
+        let mut params = bounds(rows, &group.conditions);
+        params.extend(self.each_value(phase, i));
+        self.cell.begin_question(phase, found);
         self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
@@ -282,6 +381,22 @@ fn bounds<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
 }
 
 impl Session for SqlSession<'_> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        let is_latest = matches!(self.cell.work(phase), Work::Latest { .. });
+        if is_latest
+            && let Some((column, _)) = self.cell.each(phase, 0)
+            && matches!(self.cell.work(phase), Work::Latest { by, .. } if *by == column)
+            && !phases::seeks_each(self.store.dialect(), self.cell, phase)
+        {
+            // The first one is asked for all.
+            return part.each(|i| match i {
+                0 => self.latest(phase, 0, true, found),
+                _ => Ok(()),
+            });
+        }
+        part.each(|i| self.perform(phase, i, found))
+    }
+
     fn look(&mut self, phase: usize) -> Result<usize> {
         let rows = self.cell.rows_of(phase);
         let (bounds, looked) =
@@ -315,12 +430,9 @@ impl Session for SqlSession<'_> {
             }
             Work::Get { .. } | Work::Open { .. } => {
                 let key = self.key(phase, i);
-                self.rows(phase, 0, &key, rows, found)?;
+                self.get(phase, 0, &key, rows, found)?;
             }
-            Work::Latest { .. } => {
-                found.rows = Default::default();
-                self.rows(phase, 0, &[], rows, found)?;
-            }
+            Work::Latest { .. } => self.latest(phase, i, false, found)?,
             Work::Range(range) => {
                 let mut params = Params::new();
                 if let Span::Rows { .. } = range.span {
@@ -336,9 +448,28 @@ impl Session for SqlSession<'_> {
                 self.rows(phase, 0, &params, rows, found)?;
             }
             Work::Gaps { by, .. } => {
-                found.result.clear();
-                self.store.query(self.statements.of(phase)[0], &[], &mut |result| {
+                cell.begin_question(phase, found);
+                let each = Params::from_iter(self.each_value(phase, i));
+                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
                     row::gap(result, rows.of(*by), &mut found.result)
+                })?;
+            }
+            Work::Outliers { of, .. } => {
+                cell.begin_question(phase, found);
+                let times = outliers_ask_for(self.store.dialect());
+                let each = self.each_value(phase, i);
+                let each: Params<'_> = each.into_iter().cycle().take(times).collect();
+                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
+                    row::outlier(result, rows.table, *of, &mut found.result)
+                })?;
+            }
+            Work::Correlate(question) => {
+                cell.begin_question(phase, found);
+                let computed = self.store.dialect().correlation("y", "x").is_some();
+                let two = question.between.iter().flatten();
+                let two: Params<'_> = two.map(|value| param(value.as_value())).collect();
+                self.store.query(self.statements.of(phase)[0], &two, &mut |result| {
+                    row::correlation(result, computed, &mut found.result)
                 })?;
             }
             Work::Find { conditions, select, .. } => {
@@ -355,7 +486,7 @@ impl Session for SqlSession<'_> {
                 params.extend(bounds(rows, conditions));
                 found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
-            Work::Group(group) => self.group(phase, group, rows, found)?,
+            Work::Group(group) => self.group((phase, i), group, rows, found)?,
             Work::Upsert { .. } => {
                 let row: Params<'_> = cell.upserted(phase, i).into_iter().map(param).collect();
                 // How many rows that changes, each engine counts in its own way.
@@ -366,7 +497,7 @@ impl Session for SqlSession<'_> {
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);
                 let get = self.statements.of(phase).len() - 1;
-                self.rows(phase, get, &key, rows, found)?;
+                self.get(phase, get, &key, rows, found)?;
                 found.changed += self.update(phase, i, set)?;
             }
             Work::Delete { removed, .. } => {

@@ -3,8 +3,8 @@
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{
-    Aggregate, Change, Compute, Condition, Group, Grouped, Operator, OrderBy, Range, Removed, Set,
-    Span, Work,
+    Aggregate, Asked, Change, Compute, Condition, Correlate, Group, Grouped, Operator, OrderBy,
+    Phase, Range, Removed, Set, Span, Work,
 };
 use embermark_model::table::{OwnedValue, Table};
 use smallvec::SmallVec;
@@ -68,25 +68,40 @@ impl Texts<'_> {
         self.dialect.upsert(&self.table.name, &names, &key)
     }
 
-    /// Parameters: the key.
+    /// Columns: those [beside the key](beside_key), which who asks knows. Parameters: the key.
     pub(super) fn get(&self) -> String {
-        format!("SELECT {} FROM {} WHERE {}", self.all(), self.table(), self.is_key(1))
+        let columns = self.names(&beside_key(self.table)).join(", ");
+        format!("SELECT {columns} FROM {} WHERE {}", self.table(), self.is_key(1))
     }
 
-    /// Parameters: the columns, then the key.
-    pub(super) fn update(&self, columns: &[usize]) -> String {
+    /// Parameters: the columns, then the key, or of several rows at once as of [`is_between`](Self::is_between).
+    pub(super) fn update(&self, columns: &[usize], at_once: bool) -> String {
         let set = self.names(columns);
         let set = set.iter().zip(1..).map(|(name, n)| format!("{name} = {}", self.place(n)));
-        let set = set.collect::<Vec<_>>().join(", ");
-        format!("UPDATE {} SET {set} WHERE {}", self.table(), self.is_key(columns.len() + 1))
+        let (set, n) = (set.collect::<Vec<_>>().join(", "), columns.len() + 1);
+        let is = if at_once { self.is_between(n) } else { self.is_key(n) };
+        format!("UPDATE {} SET {set} WHERE {is}", self.table())
+    }
+
+    /// The condition of the rows between two keys that differ in their last column alone, its parameters from `n` on: the
+    /// first key, and the last column of the last.
+    fn is_between(&self, n: usize) -> String {
+        let names = self.names(&self.table.key);
+        let last = names.len() - 1;
+        let own = names[..last].iter().zip(n..);
+        let own = own.map(|(name, n)| format!("{name} = {}", self.place(n)));
+        let (from, to) = (self.place(n + last), self.place(n + last + 1));
+        let between = format!("{} BETWEEN {from} AND {to}", names[last]);
+        own.chain([between]).collect::<Vec<_>>().join(" AND ")
     }
 
     /// The statements of an update, in the order of its columns where it sets one of them.
-    pub(super) fn updates(&self, set: &Set) -> Vec<String> {
+    pub(super) fn updates(&self, set: &Set, at_once: bool) -> Vec<String> {
         match set {
-            Set::Columns(columns) => vec![self.update(columns)],
+            Set::Columns(columns) => vec![self.update(columns, at_once)],
             Set::OneOf(columns) => {
-                columns.iter().map(|column| self.update(std::slice::from_ref(column))).collect()
+                let each = columns.iter().map(std::slice::from_ref);
+                each.map(|column| self.update(column, at_once)).collect()
             }
         }
     }
@@ -97,13 +112,104 @@ impl Texts<'_> {
         format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
     }
 
-    /// Columns: the value, from when, and until when.
-    fn gaps(&self, by: usize, time: usize, longer: i64) -> String {
+    /// Columns: the value, from when, and until when. Parameter: the value that rows are of, where there is one.
+    fn gaps(&self, (by, time): (usize, usize), longer: i64, each: Option<usize>) -> String {
+        let nullable = self.table.columns[by].nullable.then(|| self.name(by) + " IS NOT NULL");
+        let conditions: Vec<String> =
+            nullable.into_iter().chain(self.is_one(each, "", 1)).collect();
+        let met = where_all(&conditions);
         let (table, by, time) = (self.table(), self.name(by), self.name(time));
         format!(
             "SELECT of_value, gap_from, gap_until FROM (SELECT {by} AS of_value, {time} AS gap_until, \
-             LAG({time}) OVER (PARTITION BY {by} ORDER BY {time}) AS gap_from FROM {table} \
-             WHERE {by} IS NOT NULL) AS neighbours WHERE gap_until - gap_from > {longer}"
+             LAG({time}) OVER (PARTITION BY {by} ORDER BY {time}) AS gap_from FROM {table}{met}) \
+             AS neighbours WHERE gap_until - gap_from > {longer}"
+        )
+    }
+
+    /// The condition that rows are of one value of a column, the `n`th parameter.
+    fn is_one(&self, each: Option<usize>, prefix: &str, n: usize) -> Option<String> {
+        each.map(|column| format!("{prefix}{} = {}", self.name(column), self.place(n)))
+    }
+
+    /// Columns: the key, and the value. Parameter, at every place of [`outliers_ask_for`]: the value that rows are of,
+    /// where there is one. Where the engine has no standard deviation, squares of distances are compared with the
+    /// variance, in two passes: the same question, without a root.
+    fn outliers(&self, (of, by): (usize, usize), deviations: f64, each: Option<usize>) -> String {
+        let key = self.table.key.iter().map(|column| format!("r.{}", self.name(*column)));
+        let key = key.collect::<Vec<_>>().join(", ");
+        let (table, of, by) = (self.table(), self.name(of), self.name(by));
+        let own = where_all(&Vec::from_iter(self.is_one(each, "", 1)));
+        let and = |n| self.is_one(each, "r.", n).map_or(String::new(), |is| format!(" AND {is}"));
+        let mean = self.dialect.mean(&of);
+        if let Some(deviation) = self.dialect.sample_deviation(&of) {
+            return format!(
+                "SELECT {key}, r.{of} FROM {table} AS r JOIN (SELECT {by} AS of_value, {mean} AS mean, \
+                 {deviation} AS deviation FROM {table}{own} GROUP BY {by}) AS s ON s.of_value = r.{by} \
+                 WHERE ABS(r.{of} - s.mean) > {deviations:e} * s.deviation{}",
+                and(2)
+            );
+        }
+        let square = deviations * deviations;
+        let spread = where_all(&Vec::from_iter(self.is_one(each, "r.", 2)));
+        format!(
+            "WITH means AS (SELECT {by} AS of_value, {mean} AS mean FROM {table}{own} GROUP BY {by}), \
+             spreads AS (SELECT r.{by} AS of_value, MAX(m.mean) AS mean, \
+             SUM((r.{of} - m.mean) * (r.{of} - m.mean)) / NULLIF(COUNT(r.{of}) - 1, 0) AS variance \
+             FROM {table} AS r JOIN means AS m ON m.of_value = r.{by}{spread} GROUP BY r.{by}) \
+             SELECT {key}, r.{of} FROM {table} AS r JOIN spreads AS s ON s.of_value = r.{by} \
+             WHERE (r.{of} - s.mean) * (r.{of} - s.mean) > {square:e} * s.variance{}",
+            and(3)
+        )
+    }
+
+    /// Columns: how many buckets both groups have, and the correlation of their means in them; without
+    /// [`Dialect::correlation`] the centred sums of xy, xx and yy. Parameters: the two groups, where they are given.
+    fn correlate(&self, question: &Correlate) -> String {
+        let (table, of, by) = (self.table(), self.name(question.of), self.name(question.by));
+        let bucket = self.bucket(&format!("r.{}", self.name(question.time)), question.bucket);
+        let mean = self.dialect.mean(&format!("r.{of}"));
+        let (busiest, joined, met) = match question.between {
+            Some(_) => {
+                let (first, second) = (self.place(1), self.place(2));
+                let met = format!("(r.{by} = {first} OR r.{by} = {second}) AND ");
+                (String::new(), String::new(), met)
+            }
+            None => {
+                let nullable = self.table.columns[question.by].nullable;
+                let there =
+                    if nullable { format!(" WHERE {by} IS NOT NULL") } else { String::new() };
+                let busiest = format!(
+                    "busiest AS (SELECT {by} AS of_value, COUNT(*) AS counted FROM {table}{there} \
+                     GROUP BY {by} ORDER BY counted DESC, of_value {}), ",
+                    self.dialect.limit("2")
+                );
+                (busiest, format!(" JOIN busiest AS b ON b.of_value = r.{by}"), String::new())
+            }
+        };
+        // Of a bucket that both have, the row of the lesser group is the one that another follows.
+        let pairs = if self.dialect.joins_derived_tables() {
+            "SELECT a.mean AS x, b.mean AS y FROM buckets AS a \
+             JOIN buckets AS b ON b.bucket = a.bucket AND b.of_value > a.of_value"
+        } else {
+            "SELECT x, y FROM (SELECT mean AS x, \
+             LEAD(mean) OVER (PARTITION BY bucket ORDER BY of_value) AS y FROM buckets) AS shared \
+             WHERE y IS NOT NULL"
+        };
+        let pairs = format!(
+            "WITH {busiest}buckets AS (SELECT r.{by} AS of_value, {bucket} AS bucket, {mean} AS mean \
+             FROM {table} AS r{joined} WHERE {met}r.{of} IS NOT NULL GROUP BY r.{by}, {bucket}), \
+             pairs AS ({pairs})"
+        );
+        if let Some(correlation) = self.dialect.correlation("y", "x") {
+            return format!(
+                "{pairs} SELECT COUNT(*) AS buckets, {correlation} AS correlation FROM pairs"
+            );
+        }
+        format!(
+            "{pairs}, centre AS (SELECT AVG(x) AS mx, AVG(y) AS my FROM pairs) \
+             SELECT COUNT(*) AS buckets, SUM((x - mx) * (y - my)) AS xy, \
+             SUM((x - mx) * (x - mx)) AS xx, SUM((y - my) * (y - my)) AS yy \
+             FROM pairs CROSS JOIN centre"
         )
     }
 
@@ -133,6 +239,7 @@ impl Texts<'_> {
     /// Parameters: the key, the bounds of the conditions, or the time before which.
     pub(super) fn delete(&self, removed: &Removed) -> String {
         let condition = match removed {
+            Removed::Keys { keys, .. } if keys.rows > 1 => self.is_between(1),
             Removed::Keys { .. } => self.is_key(1),
             Removed::Where { by: Change::OneByOne(_), .. } => self.is_key(1),
             Removed::Where { conditions, .. } => self.meets(conditions, 1),
@@ -199,6 +306,46 @@ impl Texts<'_> {
         text + &"))".repeat(names.len() - 1)
     }
 
+    /// The newest rows of the values of a column that are drawn, all of them at once. Parameters: these values.
+    fn latest_of_all(&self, (by, time): (usize, usize), values: usize) -> String {
+        let (table, of, at) = (self.table(), self.name(by), self.name(time));
+        let all: Vec<String> = (1..=values).map(|n| self.place(n)).collect();
+        let (rows, all) = (self.all_of("r."), all.join(", "));
+        format!(
+            "SELECT {rows} FROM {table} AS r JOIN (SELECT {of} AS v, MAX({at}) AS t FROM {table} \
+             WHERE {of} IN ({all}) GROUP BY {of}) AS newest ON r.{of} = newest.v AND r.{at} = newest.t"
+        )
+    }
+
+    /// The newest rows of a value of a column. Parameter: this value, where the key does not end with the time twice.
+    fn latest_of(&self, (by, time): (usize, usize)) -> String {
+        let (table, of, at) = (self.table(), self.name(by), self.name(time));
+        let (rows, value) = (self.all(), self.place(1));
+        if self.table.key == [by, time] {
+            let limit = self.dialect.limit("1");
+            return format!(
+                "SELECT {rows} FROM {table} WHERE {of} = {value} ORDER BY {at} DESC {limit}"
+            );
+        }
+        format!(
+            "SELECT {rows} FROM {table} WHERE {of} = {value} AND {at} = \
+             (SELECT MAX({at}) FROM {table} WHERE {of} = {})",
+            self.place(2)
+        )
+    }
+
+    /// The newest rows of each value of a column, among those of one value of another, which is a parameter twice.
+    fn latest_among(&self, (by, time): (usize, usize), each: usize) -> String {
+        let (all, table, by, time) =
+            (self.all_of("r."), self.table(), self.name(by), self.name(time));
+        let (each, first, second) = (self.name(each), self.place(1), self.place(2));
+        format!(
+            "SELECT {all} FROM {table} AS r JOIN (SELECT {by} AS v, MAX({time}) AS t FROM {table} \
+             WHERE {each} = {first} GROUP BY {by}) AS newest ON r.{by} = newest.v \
+             AND r.{time} = newest.t WHERE r.{each} = {second}"
+        )
+    }
+
     /// The newest rows of each value of a column. Where the key or an index finds the newest row of a
     /// value, each value is looked up from the one before: a loose index scan
     /// (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
@@ -227,17 +374,19 @@ impl Texts<'_> {
     fn grouped(&self, by: Grouped) -> String {
         match by {
             Grouped::Column(column) => self.name(column),
-            Grouped::Bucket { column, units } => {
-                let (time, units) = (self.name(column), units.to_string());
-                if self.early {
-                    // What is left of a negative number is negative.
-                    let left = format!("({} + {units})", self.dialect.remainder(&time, &units));
-                    return format!("{time} - {}", self.dialect.remainder(&left, &units));
-                }
-                let number = self.dialect.integer_division(&time, &units);
-                format!("({number}) * {units}")
-            }
+            Grouped::Bucket { column, units } => self.bucket(&self.name(column), units),
         }
+    }
+
+    /// The beginning of the bucket of a time.
+    fn bucket(&self, time: &str, units: i64) -> String {
+        let units = units.to_string();
+        if self.early {
+            // What is left of a negative number is negative.
+            let left = format!("({} + {units})", self.dialect.remainder(time, &units));
+            return format!("{time} - {}", self.dialect.remainder(&left, &units));
+        }
+        format!("({}) * {units}", self.dialect.integer_division(time, &units))
     }
 
     fn computed(&self, compute: Compute) -> String {
@@ -253,16 +402,16 @@ impl Texts<'_> {
     }
 
     /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the bounds
-    /// of its conditions.
-    pub(super) fn group(&self, group: &Group) -> String {
+    /// of its conditions, and the value that rows are of, where there is one.
+    pub(super) fn group(&self, group: &Group, each: Option<usize>) -> String {
         let by: Vec<String> = group.by.iter().map(|by| self.grouped(*by)).collect();
         let computed = group.compute.iter().map(|compute| self.computed(*compute));
         let columns = by.iter().cloned().chain(computed).enumerate();
         let columns: Vec<String> = columns.map(|(n, column)| format!("{column} AS c{n}")).collect();
         let mut text = format!("SELECT {} FROM {}", columns.join(", "), self.table());
-        if !group.conditions.is_empty() {
-            text += &format!(" WHERE {}", self.meets(&group.conditions, 1));
-        }
+        let met = (!group.conditions.is_empty()).then(|| self.meets(&group.conditions, 1));
+        let own = self.is_one(each, "", group.conditions.len() + 1);
+        text += &where_all(&met.into_iter().chain(own).collect::<Vec<_>>());
         if !by.is_empty() {
             text += &format!(" GROUP BY {}", by.join(", "));
         }
@@ -295,24 +444,40 @@ impl Texts<'_> {
     }
 
     /// The statements of a phase, in the order in which its operations name them.
-    pub(super) fn of(&self, work: &Work, seeks: bool) -> Vec<String> {
-        match work {
+    pub(super) fn of(&self, phase: &Phase, seeks: bool, values: usize) -> Vec<String> {
+        let each = match phase.asked {
+            Asked::Each { column, .. } => Some(column),
+            _ => None,
+        };
+        match &phase.work {
             Work::Insert { .. } => vec![self.insert()],
             Work::Get { .. } | Work::Open { .. } => vec![self.get()],
-            Work::Latest { by, time, .. } => vec![self.latest(*by, *time, seeks)],
+            Work::Latest { by, time, .. } => match each {
+                Some(each) if each == *by && seeks => vec![self.latest_of((*by, *time))],
+                Some(each) if each == *by => {
+                    let columns = (*by, *time);
+                    vec![self.latest_of(columns), self.latest_of_all(columns, values)]
+                }
+                Some(each) => vec![self.latest_among((*by, *time), each)],
+                None => vec![self.latest(*by, *time, seeks)],
+            },
             Work::Range(range) => vec![self.range(range)],
-            Work::Gaps { by, time, longer, .. } => vec![self.gaps(*by, *time, *longer)],
+            Work::Gaps { by, time, longer, .. } => vec![self.gaps((*by, *time), *longer, each)],
+            Work::Outliers { of, by, deviations, .. } => {
+                vec![self.outliers((*of, *by), *deviations, each)]
+            }
+            Work::Correlate(question) => vec![self.correlate(question)],
             Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
             Work::UpdateWhere { conditions, set, by: Change::OneByOne(_), .. } => {
                 let columns: Vec<usize> = set.iter().map(|(column, _)| *column).collect();
-                vec![self.update(&columns), self.find(conditions, &self.table.key)]
+                vec![self.update(&columns, false), self.find(conditions, &self.table.key)]
             }
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
-            Work::Group(group) => vec![self.group(group)],
-            Work::Update { set, .. } => self.updates(set),
+            Work::Group(group) => vec![self.group(group, each)],
+            Work::Update { set, keys, .. } => self.updates(set, keys.rows > 1),
             Work::Upsert { .. } => vec![self.upsert()],
             Work::ReadModifyWrite { set, .. } => {
-                let mut all = self.updates(set);
+                let mut all = self.updates(set, false);
                 all.push(self.get());
                 all
             }
@@ -326,6 +491,29 @@ impl Texts<'_> {
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Vec::new(),
         }
     }
+}
+
+/// `WHERE` with conditions that all hold; nothing where there is none.
+fn where_all(conditions: &[String]) -> String {
+    if conditions.is_empty() {
+        String::new()
+    } else {
+        format!(" WHERE {}", conditions.join(" AND "))
+    }
+}
+
+/// How often the statement of an outliers asks for the value that rows are of.
+pub(super) fn outliers_ask_for(dialect: &dyn Dialect) -> usize {
+    if dialect.sample_deviation("x").is_some() { 2 } else { 3 }
+}
+
+/// The columns of a table beside those of its key; all of them where there are no others.
+pub(super) fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
+    let all = 0..table.columns.len();
+    if table.key.len() == table.columns.len() {
+        return all.collect();
+    }
+    all.filter(|column| !table.key.contains(column)).collect()
 }
 
 /// The places in the key of what a range by rows takes first.

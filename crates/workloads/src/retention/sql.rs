@@ -135,7 +135,7 @@ impl RetentionLog for SqlLog {
         let dialect = self.store.dialect();
         self.store.batch(&dialect.drop_table(TABLE.name))?;
         let create = match dialect.range_partitions() {
-            None => vec![dialect.create_table_read_backwards(&TABLE)],
+            None => vec![dialect.create_table_read_backwards(&TABLE, &[])],
             Some(parts) => {
                 let [from, to] = [0, 1].map(Rows::hour_ms);
                 parts.create(&TABLE, TABLE.key[0], &partition(0), from, to)

@@ -1,4 +1,4 @@
-//! What a transaction holds of a long phase: batches of 10,000 operations, or all of them.
+//! What a transaction holds of a long phase: 10,000 operations, or all of them.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -122,23 +122,23 @@ fn batches(rows: u64, variant: &str, phase: &str) -> Vec<u64> {
     seen
 }
 
-fn tens_and(rest: u64) -> Vec<u64> {
-    [vec![10_000; 10], vec![rest]].concat()
+fn tens_and(tens: usize, rest: u64) -> Vec<u64> {
+    [vec![10_000; tens], vec![rest]].concat()
 }
 
 #[test]
-fn a_load_of_100_000_rows_and_more_is_committed_by_10_000() {
-    assert_eq!(batches(99_999, "single", "load"), [99_999]);
-    assert_eq!(batches(100_001, "single", "load"), tens_and(1));
+fn a_load_is_committed_by_10_000_rows_or_as_a_whole() {
+    assert_eq!(batches(9_999, "single", "load"), [9_999]);
+    assert_eq!(batches(100_001, "single", "load"), tens_and(10, 1));
     assert_eq!(batches(100_001, "one-transaction", "load"), [100_001]);
 }
 
 #[test]
-fn updates_from_100_000_on_are_committed_by_10_000_and_fewer_deletes_at_once() {
+fn updates_and_deletes_are_committed_by_10_000_or_as_a_whole() {
     const ROWS: u64 = 200_050;
     for variant in ["single", "bulk"] {
-        assert_eq!(batches(ROWS, variant, "update"), tens_and(25), "{variant}");
-        assert_eq!(batches(ROWS, variant, "delete"), [20_005], "{variant}");
+        assert_eq!(batches(ROWS, variant, "update"), tens_and(10, 25), "{variant}");
+        assert_eq!(batches(ROWS, variant, "delete"), tens_and(2, 5), "{variant}");
     }
     assert_eq!(batches(ROWS, "one-transaction", "update"), [100_025]);
     assert_eq!(batches(ROWS, "by-range", "update"), [100_020]);
@@ -160,7 +160,7 @@ fn what_an_error_leaves_of_a_long_load_is_the_batches_before_it() {
         assert_eq!(meter.measured().ops, 34_567);
         let mut rows = 0;
         let table = store.borrow_mut().table(&TableDef {
-            name: "readings",
+            name: "table0",
             key_length: Some(10),
             indexes: &[],
         });

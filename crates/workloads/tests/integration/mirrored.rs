@@ -205,12 +205,14 @@ fn either_copy_answers(workload: &str, variant: &str, questions: &[&str]) {
     }
 }
 
-const OF_SENSORS: [&str; 8] = [
+const OF_SENSORS: [&str; 10] = [
     "avg_sensor",
     "hot_sensors",
     "anomalies",
     "daily_summary",
     "outages",
+    "most_readings",
+    "hottest",
     "topk_sensors",
     "compare_two",
     "full_profile",

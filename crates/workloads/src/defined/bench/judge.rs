@@ -5,7 +5,7 @@ use std::sync::Arc;
 use embermark_language::{Sequence, Sql, Work};
 use embermark_meter::Measured;
 use embermark_model::ResultSet;
-use embermark_model::answer::Difference;
+use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
@@ -27,7 +27,12 @@ fn print(cell: &Cell, database: &dyn Database, phase: usize, row: &[Value<'_>]) 
 
 impl FileBench {
     /// Compares what a run has found, and what it has left, with what it must.
-    pub(super) fn judge(&mut self, phase: usize, measured: Measured) -> Result<(), CheckError> {
+    pub(super) fn judge(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+    ) -> Result<(), CheckError> {
         let (work, ops) = (self.cell().work(phase), measured.ops);
         let full = self.phases[phase].ops;
         // A mix ends, too, when the rows are used up that it inserts.
@@ -35,9 +40,14 @@ impl FileBench {
         if full != 0 && ops != full && !may_end {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
         }
-        if !self.done.is_empty() {
-            mixed::check_reads(self.cell(), &*self.database, &self.done)?;
-            for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
+        if !self.did.is_empty() {
+            let (cell, database) = (self.cell(), &*self.database);
+            match work {
+                Work::Mix(_) => mixed::check_reads(cell, database, &self.did)?,
+                _ => mixed::check_shared(cell, database, phase, &self.did, answer)?,
+            }
+            let is_shared = !matches!(work, Work::Mix(_));
+            for (table, Left { put, touched }) in mixed::left(cell, &self.did, is_shared) {
                 self.compare_rows(table, &touched, put, true)?;
             }
             return Ok(());
@@ -85,7 +95,7 @@ impl FileBench {
     fn judge_in_turn(&mut self, sequence: &Sequence, measured: Measured) -> Result<(), CheckError> {
         let (mut fresh, mut there) = (None, None);
         if let Some(insert) = sequence.insert {
-            self.judge(insert, measured)?;
+            self.judge(insert, &Answer::Count(measured.ops), measured)?;
             fresh = self.cell().work(insert).table();
             let by_bulk = self.prepared.strategy(insert) == Strategy::Bulk;
             there = match fresh {
@@ -101,7 +111,8 @@ impl FileBench {
             let there = there.as_ref().filter(|_| is_fresh).unwrap_or(&loaded);
             let print = |row: &[Value<'_>]| print(cell, database, *question, row);
             let name = &cell.definition.phases[*question].name;
-            let same = self.oracle.answers(*question, there, found, &print);
+            let asked = cell.each[*question].len().max(1) as u64;
+            let same = self.oracle.answers(*question, (there, asked), found, &print);
             same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
         }
         Ok(())

@@ -5,17 +5,18 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Scope};
-use embermark_language::{Sequence, Work};
+use embermark_language::{Asked, Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::crew::Duty;
 use super::super::mix;
-use super::super::node;
 use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
+use super::super::{mixed, node};
 use super::{FileBench, Holds};
 use crate::Strategy;
+use crate::strategy::Part;
 
 impl FileBench {
     /// Makes the table anew that an insert fills, which a phase is or begins with, and the others ready that the
@@ -44,7 +45,7 @@ impl FileBench {
             if self.holds[table] == Holds::Else && fresh != Some(table) {
                 self.database.clear(table)?;
                 let rows = self.cell().tables[table].loaded;
-                self.database.bulk(table, rows, &mut Meter::new(None))?;
+                self.database.bulk(table, rows, None, &mut Meter::new(None))?;
                 self.database.flush()?;
                 self.holds[table] = Holds::Loaded;
                 self.maintained = false;
@@ -60,12 +61,16 @@ impl FileBench {
     /// What several clients do in a phase, or one that does several things; none where there is one that
     /// does one.
     pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
-        let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
+        let PreparedCell { cell, clients, own_clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
             Work::Mix(of) => mix::duties(cell, of, *seed, self.board.as_ref()),
             work if *clients > 1 && is_point(work) => {
                 let ops = self.phases[phase].ops;
-                Ok(mix::shared(phase, ops, *clients as usize, *target_rate))
+                let mut all = mix::shared(phase, ops, *clients as usize, *target_rate);
+                if let Some(own) = own_clients {
+                    all.retain(|duty| own.contains(&(duty.client as u32)));
+                }
+                Ok(all)
             }
             _ => Ok(Vec::new()),
         }
@@ -94,7 +99,7 @@ impl FileBench {
     /// Has several clients, or one, do their duties.
     pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
         let cell = Arc::clone(&self.prepared.cell);
-        self.done = match self.crew.take() {
+        let done = match self.crew.take() {
             Some(crew) => crew.run(meter)?,
             None => {
                 let mut done = Vec::new();
@@ -106,7 +111,8 @@ impl FileBench {
                 done
             }
         };
-        mix::gather(&self.done, meter);
+        mix::gather(&done, meter);
+        self.did = mixed::did(&done);
         if let Work::Mix(mix) = cell.work(phase) {
             if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
                 meter.ended_in_time();
@@ -117,14 +123,14 @@ impl FileBench {
                 self.steady = Some(board.state(names, after));
             }
             let parts = 0..mix.parts.len();
-            self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();
+            self.measured = parts.map(|part| mix::of_part(&done, mix, part, meter)).collect();
         }
         Ok(())
     }
 
     pub(super) fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
         if let Work::Sequence(sequence) = self.cell().work(phase) {
-            return self.perform_in_turn(sequence, meter);
+            return self.perform_in_turn(phase, sequence, meter);
         }
         let Self { prepared, database, found, .. } = self;
         let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
@@ -136,15 +142,44 @@ impl FileBench {
             meter.count(rows.saturating_sub(1));
             return Ok(());
         }
+        let asked = &prepared.cell.definition.phases[phase].asked;
+        if is_question(work) && *asked != Asked::ForTime {
+            let (ops, adds_up) = (prepared.ops(phase), prepared.cell.adds_up(phase));
+            let scope = if adds_up { Scope::Snapshot } else { Scope::PerOperation };
+            return database.within(phase, scope, &mut |session| {
+                if adds_up && !matches!(work, Work::Latest { .. }) {
+                    return meter
+                        .each(ops, |i| {
+                            session.perform(phase, i, found)?;
+                            found.ends.push(found.result.len());
+                            Ok(())
+                        })
+                        .map(drop);
+                }
+                let part = Part::of(meter, 0..ops);
+                session.each(phase, Shared::alone(part), found).map(drop)
+            });
+        }
         if is_question(work) {
             return database.within(phase, Scope::PerOperation, &mut |session| {
                 meter.for_time(prepared.window, |i| session.perform(phase, i, found)).map(drop)
             });
         }
         match work {
+            Work::Insert { table, .. } if let Some(csv) = &prepared.csv[phase] => {
+                found.changed = if database.loads_csv() {
+                    let loaded = database.load_csv(*table, &csv.file())?;
+                    meter.count(loaded);
+                    loaded
+                } else {
+                    let rows = &prepared.cell.tables[*table];
+                    csv.parse(rows)?;
+                    database.bulk(*table, rows.loaded, None, meter)?
+                };
+            }
             Work::Insert { table, .. } if by == Strategy::Bulk => {
                 let rows = prepared.cell.tables[*table].loaded;
-                found.changed = database.bulk(*table, rows, meter)?;
+                found.changed = database.bulk(*table, rows, Some(phase), meter)?;
             }
             Work::Open { reads, .. } => {
                 meter.each(prepared.ops(phase), |i| {
@@ -212,6 +247,7 @@ impl FileBench {
     /// Does an insert, if there is one, and then each question, once; or all questions again and again.
     fn perform_in_turn(
         &mut self,
+        phase: usize,
         sequence: &Sequence,
         meter: &mut Meter,
     ) -> Result<(), EngineError> {
@@ -221,14 +257,26 @@ impl FileBench {
         let Self { prepared, database, by_step, .. } = self;
         let mut ask = |i: usize| {
             sequence.questions.iter().zip(&mut *by_step).try_for_each(|(question, found)| {
-                database.within(*question, Scope::PerOperation, &mut |one| {
-                    one.perform(*question, i, found)
+                let cell = &prepared.cell;
+                if !cell.adds_up(*question) {
+                    return database.within(*question, Scope::PerOperation, &mut |one| {
+                        one.perform(*question, i, found)
+                    });
+                }
+                found.empty();
+                database.within(*question, Scope::Snapshot, &mut |all| {
+                    (0..cell.each[*question].len()).try_for_each(|i| {
+                        all.perform(*question, i, found)?;
+                        found.ends.push(found.result.len());
+                        Ok(())
+                    })
                 })
             })
         };
-        match sequence.insert {
-            Some(_) => ask(0),
-            None => meter.for_time(prepared.window, ask).map(drop),
+        match (sequence.insert, prepared.ops(phase)) {
+            (Some(_), _) => ask(0),
+            (None, ops) if ops > 0 => meter.each(ops, ask).map(drop),
+            (None, _) => meter.for_time(prepared.window, ask).map(drop),
         }
     }
 

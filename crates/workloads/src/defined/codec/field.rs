@@ -1,11 +1,13 @@
-//! Columns of fixed width by where they lie in a pair: a load and a mask for each value.
+//! Columns by where they lie in a pair: a load and a mask for each value of fixed width, and the bytes of a
+//! text.
 
 use embermark_language::Operator;
 use embermark_model::table::{ColumnType, Value};
+use smallvec::SmallVec;
 
 use super::super::access::Filter;
 use super::super::aggregate::met_by;
-use super::{Codec, Place, width};
+use super::{Codec, Place, length, width};
 
 /// A column of fixed width that lies at the same place in every pair: one load of 8 bytes, which holds it, and
 /// shifts.
@@ -23,8 +25,10 @@ pub(in super::super) struct Field {
     /// Whether it is a number with a sign.
     signed: bool,
     float: bool,
-    /// The byte of the value with the bit that says whether it is there, and that bit.
-    present: Option<(usize, u8)>,
+    /// Whether it is all 8 bytes, in the value: nothing has to be shifted.
+    plain: bool,
+    /// The byte of the value with the bit that says whether it is there, and that bit; what is in the key is there.
+    present: (usize, u8),
 }
 
 impl Codec {
@@ -35,10 +39,10 @@ impl Codec {
         let (in_key, from, length, present) = match self.places[column] {
             Place::Key(number) => {
                 let before = self.key[..number].iter().map(|column| super::width(self.of[*column]));
-                (true, before.sum::<usize>(), self.fixed_key?, None)
+                (true, before.sum::<usize>(), self.fixed_key?, (0, 0))
             }
             Place::Fixed { at, bit } => {
-                (false, at, self.texts, Some((self.bits + bit / 8, 1_u8 << (bit % 8))))
+                (false, at, self.texts, (self.bits + bit / 8, 1_u8 << (bit % 8)))
             }
             Place::Text { .. } => return None,
         };
@@ -54,6 +58,7 @@ impl Codec {
             turn: u64::from(in_key && signed) << 63,
             signed,
             float: of == ColumnType::Float,
+            plain: !in_key && width == 8,
             present,
         })
     }
@@ -64,14 +69,11 @@ impl Field {
     /// pair of its table.
     #[inline]
     fn bits(&self, key: &[u8], value: &[u8]) -> Option<i64> {
-        if let Some((at, bit)) = self.present
-            && value.get(at)? & bit == 0
-        {
-            return None;
-        }
-        let from = if self.in_key { key } else { value };
-        let word = from.get(self.at..)?.first_chunk::<8>()?;
-        let word = if self.in_key { u64::from_be_bytes(*word) } else { u64::from_le_bytes(*word) };
+        let word = if self.in_key {
+            u64::from_be_bytes(*key.get(self.at..)?.first_chunk()?)
+        } else {
+            self.word(value)?
+        };
         let bits = (word << self.left) ^ self.turn;
         Some(if self.signed {
             bits.cast_signed() >> self.right
@@ -80,24 +82,61 @@ impl Field {
         })
     }
 
+    /// The 8 bytes of a value that hold it; `None` where it is absent.
+    #[inline]
+    fn word(&self, value: &[u8]) -> Option<u64> {
+        let (at, bit) = self.present;
+        if value.get(at)? & bit == 0 {
+            return None;
+        }
+        Some(u64::from_le_bytes(*value.get(self.at..)?.first_chunk()?))
+    }
+
+    /// The 8 bytes of a key, as a number, that hold a number which [`ordered`](Self::ordered) gave; of a column that has
+    /// them all.
+    pub(in super::super) const fn in_key(&self, ordered: i64) -> u64 {
+        ordered.cast_unsigned() ^ self.turn
+    }
+
+    /// The value of such 8 bytes.
+    pub(in super::super) fn of_key(&self, word: u64) -> Value<'static> {
+        self.value((word ^ self.turn).cast_signed())
+    }
+
+    /// Whether [`plain`](Self::plain) and [`plain_number`](Self::plain_number) are its value.
+    pub(in super::super) const fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// The same as [`ordered`](Self::ordered), of all 8 bytes in a value.
+    #[inline]
+    pub(in super::super) fn plain(&self, value: &[u8]) -> Option<i64> {
+        let word = self.word(value)?;
+        Some(if self.float { of_float(f64::from_bits(word)) } else { word.cast_signed() })
+    }
+
+    /// The same as [`number`](Self::number), of all 8 bytes in a value.
+    #[inline]
+    pub(in super::super) fn plain_number(&self, value: &[u8]) -> Option<f64> {
+        let word = self.word(value)?;
+        Some(if self.float { f64::from_bits(word) } else { word.cast_signed() as f64 })
+    }
+
     /// Its value in a pair as a number of 64 bits that compares as it does; `None` as of an absent one.
     #[inline]
     pub(in super::super) fn ordered(&self, key: &[u8], value: &[u8]) -> Option<i64> {
-        let bits = self.bits(key, value)?;
-        // In a key they are in that order already.
-        Some(if self.float && !self.in_key {
-            of_float(f64::from_bits(bits.cast_unsigned()))
-        } else {
-            bits
-        })
+        if self.plain {
+            return self.plain(value);
+        }
+        // Floats in a key are in that order already.
+        self.bits(key, value)
     }
 
     /// Its value in a pair as a float, for sums.
     #[inline]
     pub(in super::super) fn number(&self, key: &[u8], value: &[u8]) -> Option<f64> {
-        if let (true, false, Some((there, bit))) = (self.float, self.in_key, self.present) {
-            let number = value.get(self.at..)?.first_chunk::<8>()?;
-            return (value.get(there)? & bit != 0).then(|| f64::from_le_bytes(*number));
+        if self.plain {
+            return self.plain_number(value);
         }
         let bits = self.bits(key, value)?;
         Some(self.number_of(bits))
@@ -115,31 +154,104 @@ impl Field {
     }
 }
 
-/// A condition on a column of fixed width.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Test {
-    field: Field,
-    operator: Operator,
-    bound: i64,
+/// A column of texts, or bytes, beside the key.
+#[derive(Clone, Debug)]
+struct TextField {
+    /// The byte with the bit that says whether it is there, and that bit.
+    present: (usize, u8),
+    /// Where its length lies, and those of the texts that lie before it.
+    length_at: usize,
+    before: SmallVec<[usize; 8]>,
+    /// Where the texts begin.
+    texts: usize,
 }
 
-impl Test {
-    /// The same as a filter; `None` where the column, or the bound, is of another kind.
-    pub(in super::super) fn of(codec: &Codec, filter: &Filter<'_>) -> Option<Self> {
-        let field = codec.field(filter.column)?;
-        let bound = match filter.bound {
-            Value::Float(bound) if field.float => of_float(bound),
-            Value::Int(bound) if !field.float => bound,
-            _ => return None,
+impl TextField {
+    fn of(codec: &Codec, column: usize) -> Option<Self> {
+        let Place::Text { length_at, bit } = codec.places[column] else { return None };
+        let before = codec.places[..column].iter().filter_map(|place| match place {
+            Place::Text { length_at, .. } => Some(*length_at),
+            _ => None,
+        });
+        let present = (codec.bits + bit / 8, 1 << (bit % 8));
+        Some(Self { present, length_at, before: before.collect(), texts: codec.texts })
+    }
+
+    /// Whether it is there, with so many bytes where that matters, and compares so with others.
+    #[inline]
+    fn is_met(&self, value: &[u8], operator: Operator, bound: &[u8]) -> bool {
+        let (at, bit) = self.present;
+        let own = length(value, self.length_at);
+        if value.get(at).is_none_or(|bits| bits & bit == 0)
+            || (operator == Operator::Equal && own != bound.len())
+        {
+            return false;
+        }
+        let from = self.before.iter().fold(self.texts, |from, at| from + length(value, *at));
+        let own = value.get(from..from + own);
+        own.is_some_and(|own| met_by(operator, own.cmp(bound)))
+    }
+}
+
+/// A condition on a column of which is known where it lies.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Test<'a> {
+    /// Of fixed width.
+    Field {
+        /// The column.
+        field: Field,
+        /// How it is compared.
+        operator: Operator,
+        /// With what, as a number that compares as the values do.
+        bound: i64,
+    },
+    /// A text, or bytes.
+    Text(TextTest<'a>),
+}
+
+/// A condition on a column of texts, or bytes.
+#[derive(Clone, Debug)]
+pub(in super::super) struct TextTest<'a> {
+    field: TextField,
+    operator: Operator,
+    bound: &'a [u8],
+}
+
+impl<'a> Test<'a> {
+    /// The same as a filter; `None` where the column has no place of its own, or the bound is of another kind.
+    pub(in super::super) fn of(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
+        let operator = filter.operator;
+        let text = |bound| {
+            let field = TextField::of(codec, filter.column)?;
+            Some(Self::Text(TextTest { field, operator, bound }))
         };
-        Some(Self { field, operator: filter.operator, bound })
+        match filter.bound {
+            Value::Text(bound) => text(bound.as_bytes()),
+            Value::Bytes(bound) => text(bound),
+            bound => {
+                let field = codec.field(filter.column)?;
+                let bound = match bound {
+                    Value::Float(bound) if field.float => of_float(bound),
+                    Value::Int(bound) if !field.float => bound,
+                    _ => return None,
+                };
+                Some(Self::Field { field, operator, bound })
+            }
+        }
     }
 
     /// Whether a pair meets it. An absent value meets none.
     #[inline]
     pub(in super::super) fn is_met(&self, key: &[u8], value: &[u8]) -> bool {
-        let Some(ordered) = self.field.ordered(key, value) else { return false };
-        met_by(self.operator, ordered.cmp(&self.bound))
+        match self {
+            Self::Field { field, operator, bound } => {
+                let ordered = field.ordered(key, value);
+                ordered.is_some_and(|ordered| met_by(*operator, ordered.cmp(bound)))
+            }
+            Self::Text(TextTest { field, operator, bound }) => {
+                field.is_met(value, *operator, bound)
+            }
+        }
     }
 }
 

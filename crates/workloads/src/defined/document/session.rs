@@ -7,18 +7,20 @@ use embermark_contract::document::{
     Value as Stored,
 };
 use embermark_contract::row::ResultRow;
-use embermark_language::{Group, Operator, Range, Removed, Span, Work};
+use embermark_language::{Correlate, Group, Operator, Range, Removed, Span, Work};
 use embermark_model::answer;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
-use super::super::access::{self, filters};
+use super::super::access::{self, Filters, filters, of_conditions};
 use super::super::aggregate::Groups;
 use super::super::arena::Arena;
-use super::super::cell::Cell;
+use super::super::cell::{Cell, rows_at_once};
+use super::super::correlate;
 use super::super::gaps::Gaps;
 use super::super::newest::Newest;
+use super::super::outliers::Outliers;
 use super::super::port::{Found, Session, fingerprint};
 use super::super::row;
 use super::super::sql::OwnedKey;
@@ -30,13 +32,55 @@ pub(super) struct DocumentSession<'a> {
     pub defs: &'a [&'static CollectionDef],
     pub collections: &'a [Collection],
     pub names: &'a [Vec<&'static str>],
-    pub questions: &'a [Option<Question>],
+    pub questions: &'a [Vec<Question>],
     pub seeks: &'a [bool],
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
 }
 
-impl DocumentSession<'_> {
+impl<'a> DocumentSession<'a> {
+    /// What question `i` of a phase asks in the store's language, where it has words for it.
+    fn question(&self, phase: usize, i: usize) -> Option<&'a Question> {
+        let questions = &self.questions[phase];
+        questions.get(i % questions.len().max(1))
+    }
+
+    /// Visits the values of every document that meets the conditions of question `i`, in the order of its columns.
+    fn scan(&mut self, phase: usize, i: usize, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<()> {
+        let (cell, filters) = (self.cell, filters(self.cell, phase, i));
+        self.scan_by(cell.work(phase).table().unwrap_or_default(), &filters, visit)
+    }
+
+    /// The same of any conditions: those that the key finds are found by it.
+    fn scan_by(
+        &mut self,
+        table: usize,
+        filters: &Filters<'_>,
+        visit: &mut dyn FnMut(&[Value<'_>]),
+    ) -> Result<()> {
+        let (of, columns) = (self.cell.tables[table].table, &self.names[table]);
+        let first = filters.iter().find(|filter| {
+            filter.operator == Operator::Equal && of.key.first() == Some(&filter.column)
+        });
+        let next = first.and_then(|filter| successor(filter.bound));
+        let ends = first.zip(next.as_ref()).filter(|_| of.key.len() > 1);
+        let ends = ends.map(|(from, to)| ([stored(from.bound)], [stored(to.as_value())]));
+        let filter = match &ends {
+            Some((from, to)) => Filter::Keys { from, to },
+            None => Filter::All,
+        };
+        let find = Find { filter, order: Order::Any, limit: None, columns };
+        self.store.find(self.collections[table], &find, &mut |document| {
+            let values = of.columns.iter().enumerate();
+            let values = values.map(|(at, def)| row::value(document, at, def.of));
+            let values = values.collect::<Result<row::Values<'_>>>()?;
+            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
+                visit(&values);
+            }
+            Ok(())
+        })
+    }
+
     /// Reads whole documents.
     fn rows(
         &mut self,
@@ -91,15 +135,24 @@ impl DocumentSession<'_> {
         }
     }
 
-    fn latest(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
-        found.rows = Checksum::default();
+    fn latest(&mut self, phase: usize, i: usize, table: usize, found: &mut Found) -> Result<()> {
         let (cell, collection) = (self.cell, self.collections[table]);
+        cell.begin_question(phase, found);
         let of = cell.tables[table].table;
         let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
-        if self.seeks[phase] {
+        let each = cell.each(phase, i).filter(|(column, _)| column == by && of.key == [*by, *time]);
+        if let Some((_, value)) = each
+            && let Some(next) = successor(value)
+        {
+            // The last of the value's rows, in the order of keys.
+            let (from, to) = ([stored(value)], [stored(next.as_value())]);
+            let filter = Filter::Keys { from: &from, to: &to };
+            return self.rows(table, filter, (Order::KeyDescending, Some(1)), found);
+        }
+        if self.seeks[phase] && !cell.adds_up(phase) {
             return self.newest_by_key(table, *by, found);
         }
-        if let Some(Question { text, columns }) = &self.questions[phase] {
+        if let Some(Question { text, columns }) = self.question(phase, i) {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut |document| {
                 found.rows += row::whole(document, of)?;
@@ -107,14 +160,10 @@ impl DocumentSession<'_> {
             });
         }
         let mut newest = Newest::default();
-        let columns = &self.names[table];
-        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
-        self.store.find(collection, &all, &mut |document| {
-            let value = |column: usize| row::value(document, column, of.columns[column].of);
-            newest.add(value(*by)?, value(*time)?, row::whole(document, of)?);
-            Ok(())
+        self.scan(phase, i, &mut |row| {
+            newest.add(row[*by], row[*time], fingerprint(row.iter().copied()));
         })?;
-        found.rows = newest.rows();
+        found.rows += newest.rows();
         Ok(())
     }
 
@@ -141,12 +190,18 @@ impl DocumentSession<'_> {
         }
     }
 
-    fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
-        found.result.clear();
+    fn group(
+        &mut self,
+        (phase, i): (usize, usize),
+        group: &Group,
+        found: &mut Found,
+    ) -> Result<()> {
         let cell = self.cell;
+        cell.begin_question(phase, found);
+        let from = found.result.len();
         let (rows, collection) = (&cell.tables[group.table], self.collections[group.table]);
-        let Some(Question { text, columns }) = &self.questions[phase] else {
-            return self.group_here(phase, group, found);
+        let Some(Question { text, columns }) = self.question(phase, i) else {
+            return self.group_here(group, &filters(cell, phase, i), &mut found.result);
         };
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let width = group.by.len() + group.compute.len();
@@ -164,7 +219,7 @@ impl DocumentSession<'_> {
             }
             Ok(())
         })?;
-        if group.by.is_empty() && found.result.is_empty() {
+        if group.by.is_empty() && found.result.len() == from {
             // No row meets the conditions: to a pipeline there is no group then.
             Groups::new(group).result(&mut found.result);
         }
@@ -172,22 +227,58 @@ impl DocumentSession<'_> {
     }
 
     /// Groups all documents in client code.
-    fn group_here(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
-        let cell = self.cell;
-        let (of, filters) = (cell.tables[group.table].table, filters(cell, phase, 0));
-        let (mut groups, columns) = (Groups::new(group), &self.names[group.table]);
-        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
-        self.store.find(self.collections[group.table], &all, &mut |document| {
-            let values = of.columns.iter().enumerate();
-            let values = values.map(|(at, def)| row::value(document, at, def.of));
-            let values = values.collect::<Result<SmallVec<[Value<'_>; 12]>>>()?;
-            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
-                groups.add(|column| values[column]);
-            }
-            Ok(())
-        })?;
-        groups.result(&mut found.result);
+    fn group_here(
+        &mut self,
+        group: &Group,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
+        let mut groups = Groups::new(group);
+        self.scan_by(group.table, filters, &mut |row| groups.add(|column| row[column]))?;
+        groups.result(result);
         Ok(())
+    }
+
+    /// Finds values far from the mean of their group.
+    fn outliers(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (of_table, collection) = (self.cell.tables[table].table, self.collections[table]);
+        let Work::Outliers { of, by, deviations, .. } = self.cell.work(phase) else {
+            return Ok(());
+        };
+        self.cell.begin_question(phase, found);
+        if let Some(Question { text, columns }) = self.question(phase, i) {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::outlier(document, of_table, *of, &mut found.result)
+            });
+        }
+        let mut outliers = Outliers::new(*deviations, false);
+        self.scan(phase, i, &mut |row| {
+            outliers.add(row[*by], row[*of], of_table.key.iter().map(|column| row[*column]));
+        })?;
+        outliers.result(&mut found.result);
+        Ok(())
+    }
+
+    /// Correlates two groups: by a question of the store's, or by the means of each.
+    fn correlate(&mut self, phase: usize, question: &Correlate, found: &mut Found) -> Result<()> {
+        let (cell, collection) = (self.cell, self.collections[question.table]);
+        cell.begin_question(phase, found);
+        if let Some(Question { text, columns }) = self.question(phase, 0) {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::correlation(document, false, &mut found.result)
+            });
+        }
+        let rows = &cell.tables[question.table];
+        correlate::answer(question, &mut found.result, &mut |group, result| {
+            self.group_here(group, &of_conditions(rows, &group.conditions), result)
+        })
     }
 
     /// Visits the documents that meet the conditions of a phase: found by the store where all of them are
@@ -209,7 +300,7 @@ impl DocumentSession<'_> {
             }
             Ok(())
         };
-        if let Some(Question { text, columns }) = &self.questions[phase] {
+        if let Some(Question { text, columns }) = self.question(phase, 0) {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut each);
         }
@@ -223,28 +314,22 @@ impl DocumentSession<'_> {
     /// Finds gaps in the times of each value of a field.
     fn gaps(
         &mut self,
-        phase: usize,
+        (phase, i): (usize, usize),
         table: usize,
         (by, time): (usize, usize),
         longer: i64,
         found: &mut Found,
     ) -> Result<()> {
-        found.result.clear();
+        self.cell.begin_question(phase, found);
         let (of, collection) = (self.cell.tables[table].table, self.collections[table]);
-        if let Some(Question { text, columns }) = &self.questions[phase] {
+        if let Some(Question { text, columns }) = self.question(phase, i) {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut |document| {
                 row::gap(document, of.columns[by].of, &mut found.result)
             });
         }
         let mut gaps = Gaps::new(longer, false);
-        let columns = &self.names[table];
-        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
-        self.store.find(collection, &all, &mut |document| {
-            let value = |column: usize| row::value(document, column, of.columns[column].of);
-            gaps.add(value(by)?, value(time)?);
-            Ok(())
-        })?;
+        self.scan(phase, i, &mut |row| gaps.add(row[by], row[time]))?;
         gaps.result(&mut found.result);
         Ok(())
     }
@@ -295,7 +380,23 @@ impl DocumentSession<'_> {
         Ok(changed)
     }
 
+    /// The first key of the rows that operation `i` of a phase changes at once, and the least above the last.
+    fn ends(&self, phase: usize, i: usize) -> Option<[SmallVec<[OwnedValue; 4]>; 2]> {
+        let [first, mut last] = self.cell.ends(phase, i);
+        let next = successor(last.pop()?)?;
+        let first = first.into_iter().map(Value::to_owned);
+        let last = last.into_iter().map(Value::to_owned).chain([next]);
+        Some([first.collect(), last.collect()])
+    }
+
     fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<u64> {
+        if rows_at_once(self.cell.work(phase)) > 1
+            && let Some(ends) = self.ends(phase, i)
+        {
+            let [from, to] = ends.each_ref().map(|end| stored_all(end));
+            let (filter, set) = (Filter::Keys { from: &from, to: &to }, set(self.cell, phase, i));
+            return self.store.update(self.collections[table], &filter, &set);
+        }
         let key = self.cell.key_in(self.arena, phase, i).into_iter().map(stored);
         let (key, set): (Key<'_>, _) = (key.collect(), set(self.cell, phase, i));
         self.store.update(self.collections[table], &Filter::Key(&key), &set)
@@ -307,6 +408,13 @@ impl DocumentSession<'_> {
         let table = cell.work(phase).table().unwrap_or_default();
         let collection = self.collections[table];
         match removed {
+            Removed::Keys { keys, .. }
+                if keys.rows > 1
+                    && let Some(ends) = self.ends(phase, i) =>
+            {
+                let [from, to] = ends.each_ref().map(|end| stored_all(end));
+                self.store.delete(collection, &Filter::Keys { from: &from, to: &to })
+            }
             Removed::Keys { .. } => {
                 let key: Key<'_> =
                     cell.key_in(self.arena, phase, i).into_iter().map(stored).collect();
@@ -326,6 +434,15 @@ impl DocumentSession<'_> {
     }
 }
 
+/// The least value of a kind above another.
+fn successor(value: Value<'_>) -> Option<OwnedValue> {
+    match value {
+        Value::Int(value) => value.checked_add(1).map(OwnedValue::Int),
+        Value::Text(text) => Some(OwnedValue::Text(format!("{text}\0"))),
+        _ => None,
+    }
+}
+
 /// Conditions as a filter of the store's, where all of them are equalities with fields beside the key.
 pub(super) fn equalities<'a>(
     table: &'a Table,
@@ -342,6 +459,10 @@ pub(super) fn equalities<'a>(
 fn set(cell: &Cell, phase: usize, i: usize) -> Fields<'_> {
     let (of, set) = (cell.rows_of(phase).table, cell.set(phase, i).iter());
     set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, i, *at)))).collect()
+}
+
+fn stored_all(values: &[OwnedValue]) -> Key<'_> {
+    values.iter().map(|value| stored(value.as_value())).collect()
 }
 
 fn stored_key(key: &OwnedKey) -> Key<'_> {
@@ -408,14 +529,16 @@ impl Session for DocumentSession<'_> {
                 found.changed += 1;
             }
             Work::Update { .. } => found.changed += self.update(phase, i, table)?,
-            Work::Latest { .. } => self.latest(phase, table, found)?,
+            Work::Latest { .. } => self.latest(phase, i, table, found)?,
             Work::Range(range) => self.range(phase, i, range, found)?,
             Work::Gaps { by, time, longer, .. } => {
-                self.gaps(phase, table, (*by, *time), *longer, found)?;
+                self.gaps((phase, i), table, (*by, *time), *longer, found)?;
             }
+            Work::Outliers { .. } => self.outliers((phase, i), table, found)?,
+            Work::Correlate(question) => self.correlate(phase, question, found)?,
             Work::Find { select, .. } => self.find(phase, table, select, found)?,
             Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
-            Work::Group(group) => self.group(phase, group, found)?,
+            Work::Group(group) => self.group((phase, i), group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => {}
         }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use embermark_language::{Definition, parse};
+use embermark_language::{Count, Definition, parse};
 use embermark_model::Scale;
 
 use super::super::source;
@@ -23,13 +23,14 @@ fn rows(dir: &std::path::Path, key: &str) -> Rows {
     );
     let definition = parse("t.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
     let definition: &'static Definition = Box::leak(Box::new(definition));
-    let made = source::FileRows { definition, folder: dir.to_owned(), seed: 3, lenient: 0.0 };
+    let made =
+        source::FileRows { definition, folder: dir.to_owned(), seed: 3, lenient: 0.0, log: None };
     made.stage(Scale::Rows(2_000), &dir.join("staged")).unwrap();
     source::open(definition, &dir.join("staged")).unwrap().remove(0)
 }
 
 fn keys(of: KeysOf, absent: f64) -> Keys {
-    Keys { ops: 5_000, of, absent }
+    Keys { ops: Count::Exactly(5_000), of, absent, rows: 1 }
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn no_key_is_absent_where_every_value_is_there() {
         "#;
     let definition: &'static Definition = Box::leak(Box::new(parse("t", text, &[]).unwrap()));
     let folder = dir.path().to_owned();
-    let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0 };
+    let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
     made.stage(Scale::Rows(256), &dir.path().join("staged")).unwrap();
     let rows = source::open(definition, &dir.path().join("staged")).unwrap().remove(0);
     let refused = Draws::of(&keys(KeysOf::Uniform, 0.5), 10, &rows, &mut Draw::new(1, 1));
@@ -103,11 +104,52 @@ fn deletes_draw_each_row_once() {
     let dir = tempfile::tempdir().unwrap();
     let rows = rows(dir.path(), r#"["station", "time"]"#);
     for (ops, of) in [(500, KeysOf::Zipfian { skew: 0.99 }), (1_900, KeysOf::Uniform)] {
-        let keys = Keys { ops, of, absent: 0.0 };
+        let keys = Keys { ops: Count::Exactly(ops), of, absent: 0.0, rows: 1 };
         let draws = Draws::distinct(&keys, &rows, &mut Draw::new(1, 1)).unwrap();
         let mut places: Vec<u32> = draws.drawn.clone();
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len() as u64, ops);
     }
+}
+
+#[test]
+fn ranges_are_rows_that_follow_each_other_in_one_group_and_never_overlap() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = rows(dir.path(), r#"["station", "time"]"#);
+    // Of ten stations with 200 rows each, 19 or 20 ranges of ten are to be had.
+    for (wanted, got) in [(30, 30..=30), (1_000, 190..=200)] {
+        let keys = Keys { ops: Count::Exactly(wanted), of: KeysOf::Uniform, absent: 0.0, rows: 10 };
+        let drawn = |seed| Draws::ranges(&keys, &rows, &mut Draw::new(seed, 1));
+        let draws = drawn(1);
+        let spans: Vec<&[u32]> = (0..draws.drawn.len()).map(|i| draws.span(i)).collect();
+        assert!(got.contains(&spans.len()), "{}", spans.len());
+        let mut seen = std::collections::HashSet::new();
+        for (i, span) in spans.iter().enumerate() {
+            assert_eq!(span.len(), 10);
+            assert_eq!(draws.at(i, rows.loaded), Drawn::Row(span[0] as usize));
+            assert!(span.iter().all(|place| seen.insert(*place)), "no row is in two ranges");
+            let keys: Vec<_> = span.iter().map(|place| rows.key(*place as usize)).collect();
+            // The next row of a station is three later.
+            for pair in keys.windows(2) {
+                assert_eq!(pair[0][0], pair[1][0]);
+                let [Value::Int(a), Value::Int(b)] = [pair[0][1], pair[1][1]] else { panic!() };
+                assert_eq!(b - a, 3);
+            }
+        }
+        let again = drawn(1);
+        assert!((0..spans.len()).all(|i| again.span(i) == spans[i]));
+        let other = drawn(2);
+        assert!((0..spans.len().min(other.drawn.len())).any(|i| other.span(i) != spans[i]));
+    }
+}
+
+#[test]
+fn a_range_of_a_group_with_fewer_rows_has_them_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = rows(dir.path(), r#"["station", "time"]"#);
+    let keys = Keys { ops: Count::Exactly(99), of: KeysOf::Uniform, absent: 0.0, rows: 500 };
+    let draws = Draws::ranges(&keys, &rows, &mut Draw::new(1, 1));
+    let lengths: Vec<usize> = (0..draws.drawn.len()).map(|i| draws.span(i).len()).collect();
+    assert_eq!(lengths, [200; 10]);
 }

@@ -35,7 +35,9 @@ impl Way {
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
             Work::Group(group) if knows_count && counts_rows(group, rows.table) => Self::Pairs,
-            Work::Group(_) | Work::Gaps { .. } => Self::Either,
+            Work::Group(_) | Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_) => {
+                Self::Either
+            }
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
             | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
@@ -193,13 +195,15 @@ impl Session for AskingSession<'_> {
             Way::Pairs | Way::Either => {
                 let question = &cell.definition.phases[phase].name;
                 // A side that is asked after the other adds to what there was before both.
-                let before = found.rows;
+                let (before, length) = (found.rows, found.result.len());
                 let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
                     found.rows = before;
+                    found.result.truncate(length);
                     by_pairs(store, found)
                 };
                 let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut Found| {
                     found.rows = before;
+                    found.result.truncate(length);
                     by_rows.answer(sql, number, cell, (phase, i), found)
                 };
                 let side = store.ask(question, found, pairs, rows)?;

@@ -9,20 +9,52 @@ use embermark_model::table::Value;
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 
-use super::super::access::beyond;
 use super::super::aggregate::in_order;
 use super::super::codec::Codec;
 use super::super::codec::field::Field;
 use super::super::row::owned;
+use super::span::Span;
 
-/// What a group is of: a number for each column, and last the bits of those that are absent.
-type Identity = SmallVec<[i64; 4]>;
-
-/// What rows are grouped by.
+/// What rows are grouped by, and of what the row that was added last is.
 struct By {
     field: Field,
     /// The length of a bucket; 0: the value itself.
     bucket: i64,
+    /// The group has values from here on, so many of them. None before the first row.
+    from: i64,
+    values: u64,
+    /// Whether it has a value at all.
+    is_there: bool,
+}
+
+impl By {
+    const fn new(field: Field, bucket: i64) -> Self {
+        Self { field, bucket, from: 0, values: 0, is_there: true }
+    }
+
+    /// Whether a row is of the group.
+    #[inline]
+    fn has(&self, key: &[u8], value: &[u8]) -> bool {
+        match self.field.ordered(key, value) {
+            Some(word) => {
+                let from = word.wrapping_sub(self.from).cast_unsigned();
+                from < self.values && self.is_there
+            }
+            None => !self.is_there,
+        }
+    }
+
+    /// Goes to the group of a row, and returns the number that it has: where it begins.
+    fn go_to(&mut self, key: &[u8], value: &[u8]) -> i64 {
+        let word = self.field.ordered(key, value);
+        (self.is_there, self.values) = (word.is_some(), self.bucket.cast_unsigned().max(1));
+        self.from = match (word, self.bucket) {
+            (None, _) => 0,
+            (Some(word), 0) => word,
+            (Some(word), bucket) => word.saturating_sub(word.rem_euclid(bucket)),
+        };
+        self.from
+    }
 }
 
 /// What is computed of each group.
@@ -38,6 +70,8 @@ struct Summed {
     /// Whether a sum of it is wanted, and whether the least or the greatest is.
     sum: bool,
     extremes: bool,
+    /// What was computed of the group of the row that was added last.
+    of_group: Sum,
 }
 
 /// What was computed of a field so far.
@@ -55,62 +89,34 @@ const NOTHING: Sum = Sum { count: 0, sum: 0.0, least: i64::MAX, greatest: i64::M
 /// Groups rows.
 pub(super) struct Groups<'a> {
     group: &'a Group,
-    by: SmallVec<[By; 3]>,
+    by: Vec<By>,
+    /// Where every field is plain, too: what most rows are added by.
+    span: Option<Span>,
     computed: SmallVec<[Computed; 4]>,
-    fields: SmallVec<[Summed; 2]>,
-    /// What was computed of the group of the row that was added last, and how many rows it has.
-    sums: SmallVec<[Sum; 2]>,
+    fields: Vec<Summed>,
+    /// How many rows the group has of the row that was added last, and its place.
     rows: i64,
-    /// That group.
-    identity: Identity,
     place: usize,
-    /// Of rows that come in the order of their keys and are grouped by how these begin: where the keys of the next
-    /// group begin.
-    run: Option<Run<'a>>,
-    places: HashMap<Identity, usize, FixedState>,
-    identities: Vec<Identity>,
-    /// Of each group its rows, and one for each field.
+    /// The places of groups whose rows do not come together: by a number for each column, and last the bits of
+    /// those that are absent.
+    places: Option<HashMap<SmallVec<[i64; 4]>, usize, FixedState>>,
+    /// Of each group these numbers.
+    identities: Vec<i64>,
+    /// Of each group its rows, and what was computed of each field.
     all_rows: Vec<i64>,
     all: Vec<Sum>,
-}
-
-/// A group whose rows come together.
-struct Run<'a> {
-    codec: &'a Codec,
-    /// The length of keys.
-    length: usize,
-    /// Room for one.
-    next: Vec<u8>,
-    /// Keys from these bytes on, the first 8 and the last 8, are of another group; `None`: those of the rows to
-    /// come are all of this one.
-    end: Option<(u64, u64)>,
-    /// Whether a group has begun.
-    begun: bool,
-}
-
-/// The first and the last 8 bytes of a key of 8 to 16: they compare as it does.
-#[inline]
-fn ends_of(key: &[u8]) -> Option<(u64, u64)> {
-    let (first, last) = (key.first_chunk()?, key.last_chunk()?);
-    Some((u64::from_be_bytes(*first), u64::from_be_bytes(*last)))
 }
 
 impl<'a> Groups<'a> {
     /// `None` where a column has no fixed place in its pairs; `key` are the columns of the key where rows come in
     /// its order.
-    pub(super) fn new(
-        group: &'a Group,
-        codec: &'a Codec,
-        key: Option<&'a [usize]>,
-    ) -> Option<Self> {
+    pub(super) fn new(group: &'a Group, codec: &'a Codec, key: Option<&[usize]>) -> Option<Self> {
         let by = group.by.iter().map(|by| match *by {
-            Grouped::Column(column) => Some(By { field: codec.field(column)?, bucket: 0 }),
-            Grouped::Bucket { column, units } => {
-                Some(By { field: codec.field(column)?, bucket: units })
-            }
+            Grouped::Column(column) => Some(By::new(codec.field(column)?, 0)),
+            Grouped::Bucket { column, units } => Some(By::new(codec.field(column)?, units)),
         });
-        let by: SmallVec<[By; 3]> = by.collect::<Option<_>>()?;
-        let (mut fields, mut columns) = (SmallVec::<[Summed; 2]>::new(), Vec::new());
+        let by: Vec<By> = by.collect::<Option<_>>()?;
+        let (mut fields, mut columns) = (Vec::<Summed>::new(), Vec::new());
         let mut computed = SmallVec::new();
         for compute in &group.compute {
             let Some(column) = compute.column else {
@@ -120,39 +126,32 @@ impl<'a> Groups<'a> {
             let place = columns.iter().position(|known| *known == column).unwrap_or(columns.len());
             if place == columns.len() {
                 columns.push(column);
-                fields.push(Summed { field: codec.field(column)?, sum: false, extremes: false });
+                let field = codec.field(column)?;
+                fields.push(Summed { field, sum: false, extremes: false, of_group: NOTHING });
             }
             fields[place].sum |= matches!(compute.aggregate, Aggregate::Sum | Aggregate::Avg);
             fields[place].extremes |= matches!(compute.aggregate, Aggregate::Min | Aggregate::Max);
             computed.push(Computed { aggregate: compute.aggregate, field: Some(place) });
         }
-        let identity = SmallVec::from_elem(0, by.len() + 1);
-        let run = key.filter(|key| begins(group, key)).zip(codec.key_length());
-        let run = run.filter(|(_, length)| (8..=16).contains(length)).map(|(_, length)| Run {
-            codec,
-            length,
-            next: Vec::new(),
-            end: None,
-            begun: false,
-        });
+        let together = key.is_some_and(|key| begins(group, key));
+        let is_plain = fields.iter().all(|summed| summed.field.is_plain());
+        let span = if together && is_plain { span(group, codec) } else { None };
         let mut new = Self {
             group,
             by,
-            sums: SmallVec::from_elem(NOTHING, fields.len()),
-            rows: 0,
+            span,
             fields,
             computed,
-            identity,
+            rows: 0,
             place: usize::MAX,
-            run,
-            places: HashMap::default(),
+            places: (!together).then(HashMap::default),
             identities: Vec::new(),
             all_rows: Vec::new(),
             all: Vec::new(),
         };
         if new.by.is_empty() {
             // Of no rows at all one group is left.
-            new.go_on();
+            new.go_on(&[], &[]);
         }
         Some(new)
     }
@@ -160,90 +159,84 @@ impl<'a> Groups<'a> {
     /// Adds a row.
     #[inline]
     pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
-        let same = match &self.run {
-            Some(run) => {
-                run.begun && run.end.is_none_or(|end| ends_of(key).is_some_and(|of| of < end))
-            }
-            None => false,
-        };
-        if !same {
-            self.identify(key, value);
+        if !self.span.as_ref().is_some_and(|span| span.has(key)) {
+            return self.add_any(key, value);
         }
         self.rows += 1;
-        for (summed, sum) in self.fields.iter().zip(&mut self.sums) {
-            if summed.extremes {
-                let Some(value) = summed.field.ordered(key, value) else { continue };
-                sum.least = sum.least.min(value);
-                sum.greatest = sum.greatest.max(value);
-                if summed.sum {
-                    sum.sum += summed.field.number_of(value);
+        for Summed { field, sum, extremes, of_group } in &mut self.fields {
+            if *extremes {
+                let Some(value) = field.plain(value) else { continue };
+                of_group.extend(value);
+                if *sum {
+                    of_group.sum += field.number_of(value);
                 }
             } else {
-                let Some(number) = summed.field.number(key, value) else { continue };
-                sum.sum += number;
+                let Some(number) = field.plain_number(value) else { continue };
+                of_group.sum += number;
             }
-            sum.count += 1;
+            of_group.count += 1;
         }
     }
 
-    /// Looks which group a row is of, and goes to it.
+    /// The same of a row of any group, with fields of any kind.
     #[inline(never)]
-    fn identify(&mut self, key: &[u8], value: &[u8]) {
-        let (mut same, mut absent) = (self.place != usize::MAX, 0);
-        for (place, (by, before)) in self.by.iter().zip(&mut self.identity).enumerate() {
-            let word = match by.field.ordered(key, value) {
-                None => {
-                    absent |= 1 << place;
-                    0
+    fn add_any(&mut self, key: &[u8], value: &[u8]) {
+        if !self.by.iter().all(|by| by.has(key, value)) {
+            self.go_on(key, value);
+        }
+        self.rows += 1;
+        for Summed { field, sum, extremes, of_group } in &mut self.fields {
+            if *extremes {
+                let Some(value) = field.ordered(key, value) else { continue };
+                of_group.extend(value);
+                if *sum {
+                    of_group.sum += field.number_of(value);
                 }
-                Some(value) if by.bucket == 0 => value,
-                // A division takes as long as all the rest.
-                Some(value)
-                    if value
-                        .checked_sub(*before)
-                        .is_some_and(|at| (0..by.bucket).contains(&at)) =>
-                {
-                    *before
-                }
-                Some(value) => value - value.rem_euclid(by.bucket),
-            };
-            same &= word == *before;
-            *before = word;
-        }
-        if let Some(before) = self.identity.last_mut() {
-            same &= absent == *before;
-            *before = absent;
-        }
-        if !same {
-            self.go_on();
-        }
-        if let Some(run) = &mut self.run {
-            run.begun = true;
-            run.end = run.end_of(&self.by, &self.identity);
+            } else {
+                let Some(number) = field.number(key, value) else { continue };
+                of_group.sum += number;
+            }
+            of_group.count += 1;
         }
     }
 
-    /// Puts away what was computed of a group, and goes on with that of the row's, which may be a new one.
-    fn go_on(&mut self) {
-        let fields = self.fields.len();
+    /// Puts away what was computed of a group, and goes on with that of a row, which may be a new one.
+    #[inline(never)]
+    fn go_on(&mut self, key: &[u8], value: &[u8]) {
         self.put_away();
-        let new = self.identities.len();
-        self.place = *self.places.entry(self.identity.clone()).or_insert(new);
-        if self.place == new {
-            self.identities.push(self.identity.clone());
-            self.all_rows.push(0);
-            self.all.resize(self.all.len() + fields, NOTHING);
+        let (begin, new) = (self.identities.len(), self.all_rows.len());
+        let mut absent = 0;
+        for (n, by) in self.by.iter_mut().enumerate() {
+            self.identities.push(by.go_to(key, value));
+            absent |= i64::from(!by.is_there) << n;
         }
-        let from = self.place * fields;
-        self.sums.copy_from_slice(&self.all[from..from + fields]);
+        self.identities.push(absent);
+        if let Some(span) = &mut self.span {
+            let buckets = self.by.last().filter(|by| by.bucket != 0);
+            span.go_to(key, buckets.map(|by| by.field.in_key(by.from)));
+        }
+        self.place = match &mut self.places {
+            Some(places) => *places.entry(self.identities[begin..].into()).or_insert(new),
+            None => new,
+        };
+        if self.place == new {
+            self.rows = 0;
+            self.fields.iter_mut().for_each(|field| field.of_group = NOTHING);
+            self.all_rows.push(0);
+            self.all.resize(self.all.len() + self.fields.len(), NOTHING);
+            return;
+        }
+        self.identities.truncate(begin);
         self.rows = self.all_rows[self.place];
+        let known = &self.all[self.place * self.fields.len()..];
+        self.fields.iter_mut().zip(known).for_each(|(field, sum)| field.of_group = *sum);
     }
 
     fn put_away(&mut self) {
         if let Some(rows) = self.all_rows.get_mut(self.place) {
             *rows = self.rows;
-            let from = self.place * self.sums.len();
-            self.all[from..from + self.sums.len()].copy_from_slice(&self.sums);
+            let known = &mut self.all[self.place * self.fields.len()..];
+            self.fields.iter().zip(known).for_each(|(field, sum)| *sum = field.of_group);
         }
     }
 
@@ -251,19 +244,36 @@ impl<'a> Groups<'a> {
     pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
         self.put_away();
         let Self { group, by, computed, fields, identities, all_rows, all, .. } = self;
-        let rows = identities.iter().zip(&all_rows).enumerate().map(|(n, (identity, rows))| {
+        let numbers = identities.chunks_exact(by.len() + 1).zip(&all_rows).enumerate();
+        let rows = numbers.map(|(n, (identity, rows))| {
             let absent = identity.last().copied().unwrap_or_default();
-            let of = by.iter().zip(identity).enumerate().map(|(place, (by, word))| {
+            let of = by.iter().zip(identity).enumerate().map(move |(place, (by, word))| {
                 let is_there = absent >> place & 1 == 0;
                 owned(if is_there { by.field.value(*word) } else { Value::Null })
             });
-            let computed = computed.iter().map(|computed| match computed.field {
+            let (all, fields) = (&all, &fields);
+            let computed = computed.iter().map(move |computed| match computed.field {
                 Some(at) => all[n * fields.len() + at].value(computed.aggregate, &fields[at].field),
                 None => answer::Value::Int(*rows),
             });
-            of.chain(computed).collect()
+            of.chain(computed)
         });
-        in_order(rows.collect(), group, to);
+        if group.having.is_empty() && group.order.is_empty() && group.limit.is_none() {
+            to.reserve(all_rows.len() * (by.len() + computed.len()));
+            to.extend(rows.flatten());
+        } else {
+            in_order(rows.map(Iterator::collect).collect(), group, to);
+        }
+    }
+}
+
+/// The keys of a group, of rows that are grouped by how these begin.
+fn span(group: &Group, codec: &Codec) -> Option<Span> {
+    match group.by.split_last() {
+        Some((Grouped::Bucket { units, .. }, plain)) => {
+            Span::of(codec, plain.len(), Some(units.cast_unsigned()))
+        }
+        _ => Span::of(codec, group.by.len(), None),
     }
 }
 
@@ -282,24 +292,13 @@ fn begins(group: &Group, key: &[usize]) -> bool {
             .all(|(n, ((column, bucket), of_key))| column == *of_key && (!bucket || n + 1 == all))
 }
 
-impl Run<'_> {
-    /// Returns the first key of the next group; `None` if every later row belongs to this one.
-    fn end_of(&mut self, by: &[By], identity: &[i64]) -> Option<(u64, u64)> {
-        let Self { codec, length, next, .. } = self;
-        let values = by.iter().zip(identity).map(|(by, word)| {
-            // The next bucket begins where this one ends.
-            by.field.value(word.saturating_add(by.bucket))
-        });
-        codec.key(values, next);
-        if by.last().is_none_or(|by| by.bucket == 0) && !beyond(next) {
-            return None;
-        }
-        next.resize(*length, 0);
-        ends_of(next)
-    }
-}
-
 impl Sum {
+    #[inline]
+    fn extend(&mut self, value: i64) {
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
     fn value(&self, aggregate: Aggregate, of: &Field) -> answer::Value {
         match aggregate {
             Aggregate::Count => answer::Value::Int(self.count),

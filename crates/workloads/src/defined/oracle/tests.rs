@@ -74,12 +74,14 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     std::fs::write(dir.join("rows.csv"), ROWS).unwrap();
     let definition = parse("hand.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
     let definition: &'static Definition = Box::leak(Box::new(definition));
-    let rows = source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0 };
+    let rows =
+        source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0, log: None };
     rows.stage(Scale::Full, &dir.join("staged")).unwrap();
     let tables = source::open(definition, &dir.join("staged")).unwrap();
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let (set_at_once, engine) = (super::super::cell::set_at_once(definition), String::new());
+    let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
     (
         Arc::new(Cell {
             definition,
@@ -87,7 +89,8 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
             draws,
             fresh,
             set_at_once,
-            met: Vec::new(),
+            met,
+            each,
             engine,
             client: Client::Own,
             commit: None,

@@ -11,13 +11,18 @@ use std::fmt::Write;
 
 use embermark_contract::EngineError;
 use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
-use embermark_model::table::{ColumnType, Table, TimeUnit, Value};
+use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit, Value};
 
 use super::super::access::Filter;
 use super::super::statements::operator;
 
 /// The field of a point whose columns may all be absent: 1 in every point. No column has its name.
 pub(super) const MARK: &str = "#row";
+
+/// What is computed: no column has such a name.
+pub(super) const GAP: &str = "#gap";
+pub(super) const MEAN: &str = "#mean";
+pub(super) const DEVIATION: &str = "#deviation";
 
 /// The latest time, in ns, that a condition may name
 /// (<https://docs.influxdata.com/influxdb/v1.8/troubleshooting/frequently-asked-questions/>).
@@ -128,9 +133,82 @@ impl Measurement {
         self.select.clone() + SERIES
     }
 
-    /// The newest row of each series, which is one for each value of the only tag.
-    pub(super) fn latest(&self) -> String {
-        self.select.clone() + SERIES + " ORDER BY time DESC LIMIT 1"
+    /// The newest row of each series that meets the filters.
+    pub(super) fn latest_of(&self, filters: &[Filter<'_>], text: &mut String) {
+        self.rows(filters, text);
+        text.push_str(" ORDER BY time DESC LIMIT 1");
+    }
+
+    /// The same of these values of a tag.
+    pub(super) fn latest_of_all<'a>(
+        &self,
+        tag: usize,
+        values: impl IntoIterator<Item = Value<'a>>,
+        text: &mut String,
+    ) {
+        text.clear();
+        text.push_str(&self.select);
+        for (n, value) in values.into_iter().enumerate() {
+            text.push_str(if n == 0 { " WHERE " } else { " OR " });
+            self.condition(Operator::Equal, tag, value, text);
+        }
+        text.push_str(SERIES);
+        text.push_str(" ORDER BY time DESC LIMIT 1");
+    }
+
+    /// The ends of gaps in the times of each series, of rows that meet the filters, and how long they are in the unit
+    /// of the time: the columns of the only tag, the time and [`GAP`].
+    pub(super) fn gaps(&self, filters: &[Filter<'_>], longer: i64, text: &mut String) {
+        text.clear();
+        let (tag, unit) =
+            (self.tags.first().map_or("", |tag| &*self.table.columns[*tag].name), self.suffix());
+        let (mark, table) = (self.mark, &self.table.name);
+        write(
+            text,
+            format_args!(
+                "SELECT \"{GAP}\", \"{tag}\" FROM (SELECT ELAPSED(\"{mark}\", 1{unit}) AS \"{GAP}\" FROM \"{table}\""
+            ),
+        );
+        self.filter(filters, text);
+        write(text, format_args!(" GROUP BY \"{tag}\") WHERE \"{GAP}\" > {longer}"));
+    }
+
+    /// Whether it has the mean and the deviation of a field of each series.
+    pub(super) fn knows_spread(&self, of: usize, by: usize) -> bool {
+        self.tags == [by] && self.fields.contains(&of)
+    }
+
+    /// The mean and the sample deviation of a field of each series, of rows that meet the filters: the columns of the
+    /// only tag, [`MEAN`] and [`DEVIATION`].
+    pub(super) fn spread(&self, of: usize, filters: &[Filter<'_>], text: &mut String) {
+        text.clear();
+        let (of, table) = (&self.table.columns[of].name, &self.table.name);
+        write(
+            text,
+            format_args!(
+                "SELECT MEAN(\"{of}\") AS \"{MEAN}\", STDDEV(\"{of}\") AS \"{DEVIATION}\" FROM \"{table}\""
+            ),
+        );
+        self.filter(filters, text);
+        text.push_str(SERIES);
+    }
+
+    /// The values of a field outside of the bands of their series, which the client makes of the [spread](Self::spread):
+    /// at least one, each a value of the only tag, and the least and the greatest that is inside.
+    pub(super) fn outside(&self, of: usize, bands: &[(OwnedValue, f64, f64)], text: &mut String) {
+        text.clear();
+        let name = &self.table.columns[of].name;
+        write(text, format_args!("SELECT \"{name}\" FROM \"{}\"", self.table.name));
+        for (n, (tag, low, high)) in bands.iter().enumerate() {
+            text.push_str(if n == 0 { " WHERE (" } else { " OR (" });
+            self.condition(Operator::Equal, self.tags[0], tag.as_value(), text);
+            write(text, format_args!(" AND (\"{name}\" < "));
+            decimal(*low, text);
+            write(text, format_args!(" OR \"{name}\" > "));
+            decimal(*high, text);
+            text.push_str("))");
+        }
+        text.push_str(SERIES);
     }
 
     /// Rows that meet all filters which InfluxQL can say; whether it can say all of them.
@@ -164,6 +242,23 @@ impl Measurement {
         text.clear();
         write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         self.is_key(key, text);
+    }
+
+    /// Deletes the rows from one key to another of the same series.
+    pub(super) fn delete_between(&self, first: &[Value<'_>], last: Value<'_>, text: &mut String) {
+        text.clear();
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
+        self.filter(&self.between(first, last), text);
+    }
+
+    /// The conditions of the rows from one key to another of the same series.
+    pub(super) fn between<'a>(&self, first: &[Value<'a>], last: Value<'a>) -> Vec<Filter<'a>> {
+        let filter = |column, operator, bound| Filter { column, operator, bound };
+        let key = self.table.key.iter().zip(first).map(|(column, bound)| {
+            let is_time = Some(*column) == self.time;
+            filter(*column, if is_time { Operator::AtLeast } else { Operator::Equal }, *bound)
+        });
+        key.chain(self.time.map(|time| filter(time, Operator::AtMost, last))).collect()
     }
 
     /// Deletes every row up to a time.
@@ -433,6 +528,32 @@ mod tests {
         ];
         assert!(!readings.rows(&filters, &mut text) && !readings.says_all(&filters));
         assert_eq!(text, format!("{select} WHERE \"station\" <> '5' GROUP BY *"));
+    }
+
+    #[test]
+    fn gaps_and_spreads_are_of_each_series() {
+        let (readings, mut text) = (readings(), String::new());
+        let filters = [is(0, Operator::Equal, Value::Int(5))];
+        readings.gaps(&filters, 60, &mut text);
+        let gaps = "SELECT \"#gap\", \"station\" FROM (SELECT ELAPSED(\"#row\", 1s) AS \"#gap\" \
+                    FROM \"readings\" WHERE \"station\" = '5' GROUP BY \"station\") WHERE \"#gap\" > 60";
+        assert_eq!(text, gaps);
+        assert!(readings.knows_spread(2, 0) && !readings.knows_spread(2, 3));
+        readings.spread(2, &[], &mut text);
+        let spread = "SELECT MEAN(\"value\") AS \"#mean\", STDDEV(\"value\") AS \"#deviation\" \
+                      FROM \"readings\" GROUP BY *";
+        assert_eq!(text, spread);
+        // Bounds are written in full and without exponents.
+        let bands = [(OwnedValue::Int(1), -0.1, 1e-7), (OwnedValue::Int(2), 1.0 / 3.0, 1e20)];
+        readings.outside(2, &bands, &mut text);
+        let outside = "SELECT \"value\" FROM \"readings\" WHERE (\"station\" = '1' AND (\"value\" < -0.1 \
+                       OR \"value\" > 0.0000001)) OR (\"station\" = '2' AND (\"value\" < 0.3333333333333333 \
+                       OR \"value\" > 100000000000000000000.0)) GROUP BY *";
+        assert_eq!(text, outside);
+        readings.latest_of_all(0, [Value::Int(1), Value::Int(20)], &mut text);
+        let end =
+            "WHERE \"station\" = '1' OR \"station\" = '20' GROUP BY * ORDER BY time DESC LIMIT 1";
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[test]

@@ -8,23 +8,25 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::super::access::{Filters, filters};
+use super::super::access::{Filters, filters, of_conditions};
 use super::super::aggregate::{self, in_order};
 use super::super::arena::Arena;
-use super::super::cell::Cell;
+use super::super::cell::{Cell, rows_at_once};
+use super::super::correlate;
 use super::super::gaps::Gaps;
 use super::super::newest::Newest;
-use super::super::port::{Found, Session, fingerprint};
+use super::super::outliers::Outliers;
+use super::super::port::{Found, Session, Shared, Steps, fingerprint};
 use super::super::row::{Values, aggregate as aggregated, owned};
 use super::super::sql::OwnedKey;
-use super::influxql::Groups;
+use super::influxql::{DEVIATION, GAP, Groups, MEAN};
 use super::{Measured, Row, all_are_there, value, values};
 
 pub(super) struct SeriesSession<'a> {
     pub store: &'a mut dyn SeriesStore,
     pub cell: &'a Cell,
     pub tables: &'a [std::result::Result<Measured, String>],
-    pub questions: &'a [Option<Groups>],
+    pub questions: &'a [Vec<Groups>],
     pub text: &'a mut String,
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
@@ -81,6 +83,33 @@ impl<'a> SeriesSession<'a> {
         Ok(())
     }
 
+    /// Changes points of a series that follow each other: deletes them, or finds them and writes each again.
+    fn change_span(&mut self, of: &Measured, phase: usize, i: usize) -> Result<()> {
+        let (cell, measurement) = (self.cell, &of.measurement);
+        let [first, last] = cell.ends(phase, i);
+        let Some(last) = last.last().copied() else { return Ok(()) };
+        if let Work::Delete { .. } = cell.work(phase) {
+            measurement.delete_between(&first, last, self.text);
+            return self.store.execute(self.text);
+        }
+        let mut keys = std::mem::take(self.looked);
+        keys.clear();
+        measurement.rows(&measurement.between(&first, last), self.text);
+        let key = &measurement.table.key;
+        self.read(of, &mut |row| {
+            keys.push(key.iter().map(|column| row[*column].to_owned()).collect());
+        })?;
+        for key in &keys {
+            let mut row = Row::of_key(measurement, key.iter().map(OwnedValue::as_value))?;
+            for column in cell.set(phase, i) {
+                row.set(measurement, *column, cell.fresh(phase, i, *column));
+            }
+            self.store.write(&measurement.table.name, &row.point())?;
+        }
+        *self.looked = keys;
+        Ok(())
+    }
+
     /// Writes again, or deletes, the points that meet conditions, each by its key.
     fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
         (0..self.look(phase)?).try_for_each(|n| self.change(phase, n, found))
@@ -89,19 +118,103 @@ impl<'a> SeriesSession<'a> {
     fn latest(
         &mut self,
         of: &Measured,
+        (phase, i): (usize, usize),
         (by, time): (usize, usize),
         found: &mut Found,
     ) -> Result<()> {
-        found.rows = Checksum::default();
-        if of.measurement.finds_latest(by, time) {
-            *self.text = of.measurement.latest();
+        let filters = filters(self.cell, phase, i);
+        self.cell.begin_question(phase, found);
+        if of.measurement.finds_latest(by, time) && of.measurement.says_all(&filters) {
+            of.measurement.latest_of(&filters, self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
-        *self.text = of.measurement.every();
         let mut newest = Newest::default();
-        self.read(of, &mut |row| newest.add(row[by], row[time], fingerprint(row.iter().copied())))?;
-        found.rows = newest.rows();
+        self.filtered(of, &filters, &mut |row| {
+            newest.add(row[by], row[time], fingerprint(row.iter().copied()));
+        })?;
+        found.rows += newest.rows();
         Ok(())
+    }
+
+    /// Finds gaps in the times of each value of a column.
+    fn gaps(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
+        self.cell.begin_question(phase, found);
+        if !(measurement.finds_latest(by, time) && measurement.says_all(&filters)) {
+            let mut gaps = Gaps::new(longer, false);
+            self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
+            gaps.result(&mut found.result);
+            return Ok(());
+        }
+        measurement.gaps(&filters, longer, self.text);
+        let columns = [&*measurement.table.columns[by].name, "time", GAP];
+        let kind = |column: usize| measurement.table.columns[column].of;
+        self.store.query(self.text, &columns, &mut |row| {
+            let value_of = owned(value(row, 0, by, kind(by), measurement)?);
+            let until = value(row, 1, time, kind(time), measurement)?;
+            let gap = row.int(2)?.unwrap_or_default();
+            let Value::Int(until) = until else { return Ok(()) };
+            let [from, until] = [until - gap, until].map(answer::Value::Int);
+            found.result.extend([value_of, from, until]);
+            Ok(())
+        })
+    }
+
+    /// Finds values far from the mean of their group, where InfluxQL can say it in two questions: what is usual in each
+    /// series, and then what lies outside of it.
+    fn outliers(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        (column, by): (usize, usize),
+        deviations: f64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
+        let table = measurement.table;
+        self.cell.begin_question(phase, found);
+        if !(measurement.knows_spread(column, by) && measurement.says_all(&filters)) {
+            let mut outliers = Outliers::new(deviations, false);
+            self.filtered(of, &filters, &mut |row| {
+                outliers.add(row[by], row[column], table.key.iter().map(|at| row[*at]));
+            })?;
+            outliers.result(&mut found.result);
+            return Ok(());
+        }
+        measurement.spread(column, &filters, self.text);
+        let (tag, mut bands) = (&*table.columns[by].name, Vec::new());
+        self.store.query(self.text, &[tag, MEAN, DEVIATION], &mut |row| {
+            if let (Some(mean), Some(deviation)) = (row.float(1)?, row.float(2)?) {
+                let (near, of_tag) = (deviations * deviation, table.columns[by].of);
+                let group = value(row, 0, by, of_tag, measurement)?.to_owned();
+                bands.push((group, mean - near, mean + near));
+            }
+            Ok(())
+        })?;
+        if bands.is_empty() {
+            return Ok(());
+        }
+        measurement.outside(column, &bands, self.text);
+        let columns: Vec<usize> = table.key.iter().copied().chain([column]).collect();
+        let name = |at: &usize| match Some(*at) == measurement.time {
+            true => "time",
+            false => &*table.columns[*at].name,
+        };
+        let names: Vec<&str> = columns.iter().map(name).collect();
+        self.store.query(self.text, &names, &mut |row| {
+            for (at, column) in columns.iter().enumerate() {
+                let of = table.columns[*column].of;
+                found.result.push(owned(value(row, at, *column, of, measurement)?));
+            }
+            Ok(())
+        })
     }
 
     fn range(
@@ -125,22 +238,22 @@ impl<'a> SeriesSession<'a> {
         self.filtered(of, &filters, &mut |row| found.rows += fingerprint(row))
     }
 
+    /// Groups rows that meet conditions, by a question where InfluxQL has words for it.
     fn group(
         &mut self,
         of: &Measured,
-        phase: usize,
+        question: Option<&Groups>,
         group: &Group,
-        found: &mut Found,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
     ) -> Result<()> {
-        let (cell, questions) = (self.cell, self.questions);
-        found.result.clear();
-        let Some(question) = &questions[phase] else {
-            let (mut groups, filters) = (aggregate::Groups::new(group), filters(cell, phase, 0));
-            self.filtered(of, &filters, &mut |row| groups.add(|column| row[column]))?;
-            groups.result(&mut found.result);
+        let Some(question) = question else {
+            let mut groups = aggregate::Groups::new(group);
+            self.filtered(of, filters, &mut |row| groups.add(|column| row[column]))?;
+            groups.result(result);
             return Ok(());
         };
-        let rows = &cell.tables[group.table];
+        let rows = &self.cell.tables[group.table];
         let columns: Vec<&str> = question.columns.iter().map(String::as_str).collect();
         let mut all: Vec<SmallVec<[answer::Value; 4]>> = Vec::new();
         self.store.query(&question.text, &columns, &mut |row| {
@@ -158,15 +271,36 @@ impl<'a> SeriesSession<'a> {
         })?;
         if all.is_empty() && group.by.is_empty() {
             // No row meets the conditions: to InfluxQL there is no group then.
-            aggregate::Groups::new(group).result(&mut found.result);
+            aggregate::Groups::new(group).result(result);
         } else {
-            in_order(all, group, &mut found.result);
+            in_order(all, group, result);
         }
         Ok(())
     }
 }
 
 impl Session for SeriesSession<'_> {
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        let (cell, tables) = (self.cell, self.tables);
+        if let (Work::Latest { table, by, time }, Some((column, _))) =
+            (cell.work(phase), cell.each(phase, 0))
+            && let Ok(of) = &tables[*table]
+            && column == *by
+            && of.measurement.finds_latest(*by, *time)
+        {
+            // The first one is asked for all.
+            return part.each(|i| {
+                if i > 0 {
+                    return Ok(());
+                }
+                let values = cell.each[phase].iter().map(OwnedValue::as_value);
+                of.measurement.latest_of_all(*by, values, self.text);
+                self.read(of, &mut |row| found.rows += fingerprint(row))
+            });
+        }
+        part.each(|i| self.perform(phase, i, found))
+    }
+
     fn look(&mut self, phase: usize) -> Result<usize> {
         let (cell, tables) = (self.cell, self.tables);
         let Ok(of) = &tables[cell.work(phase).table().unwrap_or_default()] else { return Ok(0) };
@@ -218,6 +352,7 @@ impl Session for SeriesSession<'_> {
                 self.store.write(&of.measurement.table.name, &row.point())?;
                 found.changed += 1;
             }
+            work if rows_at_once(work) > 1 => self.change_span(of, phase, i)?,
             Work::Update { keys, .. } => {
                 let mut seen = Found::default();
                 if all_are_there(keys) || self.get(of, phase, i, &mut seen)? {
@@ -247,14 +382,22 @@ impl Session for SeriesSession<'_> {
                 }
                 self.store.execute(self.text)?;
             }
-            Work::Latest { by, time, .. } => self.latest(of, (*by, *time), found)?,
+            Work::Latest { by, time, .. } => self.latest(of, (phase, i), (*by, *time), found)?,
             Work::Range(range) => self.range(of, (phase, i), range, found)?,
             Work::Gaps { by, time, longer, .. } => {
-                *self.text = of.measurement.every();
-                let mut gaps = Gaps::new(*longer, false);
-                self.read(of, &mut |row| gaps.add(row[*by], row[*time]))?;
-                found.result.clear();
-                gaps.result(&mut found.result);
+                self.gaps(of, (phase, i), (*by, *time), *longer, found)?;
+            }
+            Work::Outliers { of: column, by, deviations, .. } => {
+                self.outliers(of, (phase, i), (*column, *by), *deviations, found)?;
+            }
+            Work::Correlate(question) => {
+                cell.begin_question(phase, found);
+                let rows = &cell.tables[table];
+                correlate::answer(question, &mut found.result, &mut |group, result| {
+                    let filters = of_conditions(rows, &group.conditions);
+                    let words = of.measurement.group(group, &filters);
+                    self.group(of, words.as_ref(), group, &filters, result)
+                })?;
             }
             Work::Find { select, .. } => {
                 let (mut rows, filters) = (Checksum::default(), filters(cell, phase, 0));
@@ -264,7 +407,12 @@ impl Session for SeriesSession<'_> {
                 found.rows = rows;
             }
             Work::UpdateWhere { .. } => self.change_where(phase, found)?,
-            Work::Group(group) => self.group(of, phase, group, found)?,
+            Work::Group(group) => {
+                let (questions, filters) = (&self.questions[phase], filters(cell, phase, i));
+                let question = questions.get(i % questions.len().max(1));
+                cell.begin_question(phase, found);
+                self.group(of, question, group, &filters, &mut found.result)?;
+            }
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => {}
         }
         Ok(())

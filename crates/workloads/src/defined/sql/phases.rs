@@ -73,14 +73,28 @@ fn generated(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<Str
         return Err(EngineError::unsupported("SQL", "this phase"));
     };
     let rows = &cell.tables[table];
-    let seeks = if let Work::Latest { by, time, .. } = work {
-        dialect.seeks_by_key()
-            && dialect.derived_tables()
-            && rows.finds(&[*by, *time])
-            && !dialect.skips_in_groups()
-            && rows.has_few(*by)
-    } else {
-        false
+    let seeks = match work {
+        Work::Latest { .. } if cell.adds_up(phase) => seeks_each(dialect, cell, phase),
+        Work::Latest { by, time, .. } => {
+            dialect.seeks_by_key()
+                && dialect.derived_tables()
+                && rows.finds(&[*by, *time])
+                && !dialect.skips_in_groups()
+                && rows.has_few(*by)
+        }
+        _ => false,
     };
-    Ok(texts(dialect, rows).of(work, seeks))
+    let values = cell.each[phase].len();
+    Ok(texts(dialect, rows).of(&cell.definition.phases[phase], seeks, values))
+}
+
+/// The most values that one statement is asked for.
+const MOST_VALUES: usize = 500;
+
+/// Whether the newest row of each value that is drawn is a statement of its own: where the key finds it, or there
+/// are too many for one.
+pub(super) fn seeks_each(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> bool {
+    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let finds = dialect.seeks_by_key() && cell.rows_of(phase).finds(&[*by, *time]);
+    finds || cell.each[phase].len() > MOST_VALUES
 }

@@ -20,6 +20,7 @@ fn table() -> Table {
             column(time),
             column(ColumnType::Bool),
             int(64, false),
+            column(ColumnType::Text),
         ],
         key: vec![0, 1, 2],
         indexes: vec![vec![6]],
@@ -42,6 +43,7 @@ fn rows() -> Vec<Vec<Value<'static>>> {
             Value::Int(-ints[n]),
             Value::Int(i64::from(n.is_multiple_of(2))),
             Value::Int(i64::MAX - ints[n].abs()),
+            if n == 3 { Value::Null } else { Value::Text(&"xyzabc"[..n]) },
         ]
     };
     (0..6).map(one).collect()
@@ -88,9 +90,17 @@ fn a_test_says_what_its_filter_says() {
         Operator::Greater,
         Operator::AtLeast,
     ];
-    let bounds = [Value::Int(0), Value::Int(5), Value::Float(-0.0), Value::Float(1.5)];
+    let bounds = [
+        Value::Int(0),
+        Value::Int(5),
+        Value::Float(-0.0),
+        Value::Float(1.5),
+        Value::Text("bcdef"),
+        Value::Text("xy"),
+        Value::Text(""),
+    ];
     let mut tested = 0;
-    for column in 0..10 {
+    for column in 0..11 {
         for (operator, bound) in operators.iter().flat_map(|o| bounds.map(|bound| (*o, bound))) {
             let filter = Filter { column, operator, bound };
             let Some(test) = Test::of(&codec, &filter) else { continue };
@@ -101,7 +111,7 @@ fn a_test_says_what_its_filter_says() {
             }
         }
     }
-    assert_eq!(tested, 9 * 6 * 2);
+    assert_eq!(tested, 9 * 6 * 2 + 2 * 6 * 3);
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! Questions over columns of fixed width that go from row to row: gaps in time, and values far from the mean of
+//! their group. Values are loaded from where they lie, and keys are kept as bytes.
+
+use std::collections::HashMap;
+
+use embermark_model::answer;
+use foldhash::fast::FixedState;
+
+use super::super::codec::Codec;
+use super::super::codec::field::Field;
+use super::super::outliers::Band;
+use super::super::row::owned;
+use super::span::{Span, load};
+
+/// Finds gaps in the times of rows that come by value and time, with which their keys begin.
+pub(super) struct Gaps {
+    by: Field,
+    time: Field,
+    longer: u64,
+    /// The keys of the value, where their time lies, and the one before.
+    span: Span,
+    at: usize,
+    before: u64,
+}
+
+impl Gaps {
+    /// `None` where a column has no fixed place in its pairs, or the time has not 8 bytes.
+    pub(super) fn new(codec: &Codec, (by, time): (usize, usize), longer: i64) -> Option<Self> {
+        let (by, time) = (codec.field(by)?, codec.field(time)?);
+        let longer = longer.max(0).cast_unsigned();
+        // A bucket that has every time, but says that the time has 8 bytes.
+        Span::of(codec, 1, Some(longer))?;
+        let (span, at) =
+            (Span::of(codec, 1, None)?, codec.prefix(&vec![0; codec.key_length()?], 1));
+        Some(Self { by, time, longer, span, at, before: 0 })
+    }
+
+    /// Adds a row; `None` where it is no pair of its table.
+    #[inline]
+    pub(super) fn add(&mut self, key: &[u8], found: &mut Vec<answer::Value>) -> Option<()> {
+        let time = load(key, self.at)?;
+        if !self.span.has(key) {
+            self.span.go_to(key, None);
+        } else if time > self.before && time - self.before > self.longer {
+            let of = self.by.ordered(key, &[])?;
+            let times = [self.before, time].map(|time| self.time.of_key(time));
+            found.extend([self.by.value(of), times[0], times[1]].map(owned));
+        }
+        self.before = time;
+        Some(())
+    }
+}
+
+/// The rows of a group.
+#[derive(Default)]
+struct Rows {
+    /// Numbers that compare as their values do.
+    values: Vec<i64>,
+    /// Their keys, one after the other; of each that has 8 to 16 bytes the first 8 and the last 8.
+    keys: Vec<u8>,
+}
+
+/// Finds rows whose value is far from the mean of their group.
+pub(super) struct Outliers<'a> {
+    codec: &'a Codec,
+    /// The columns of the key.
+    key: &'a [usize],
+    length: usize,
+    of: Field,
+    by: Field,
+    square: f64,
+    /// Of rows that come group by group: the group, and how its keys begin, where that tells them.
+    group: Option<i64>,
+    span: Option<Span>,
+    rows: Rows,
+    /// Of rows that come in any order.
+    all: Option<HashMap<i64, Rows, FixedState>>,
+}
+
+impl<'a> Outliers<'a> {
+    /// Of rows that come group by group, `together`, or in any order. `None` where a column has no fixed place in its
+    /// pairs.
+    pub(super) fn new(
+        codec: &'a Codec,
+        key: &'a [usize],
+        (of, by): (usize, usize),
+        deviations: f64,
+        together: bool,
+    ) -> Option<Self> {
+        let all = (!together).then(HashMap::default);
+        Some(Self {
+            codec,
+            key,
+            length: codec.key_length()?,
+            of: codec.field(of)?,
+            by: codec.field(by)?,
+            square: deviations * deviations,
+            group: None,
+            span: if together { Span::of(codec, 1, None) } else { None },
+            rows: Rows::default(),
+            all,
+        })
+    }
+
+    /// Adds a row. One whose group or value is absent counts for none.
+    #[inline]
+    pub(super) fn add(&mut self, key: &[u8], value: &[u8], found: &mut Vec<answer::Value>) {
+        if !self.span.as_ref().is_some_and(|span| span.has(key)) {
+            let Some(of) = self.by.ordered(key, value) else { return };
+            if self.group != Some(of) {
+                self.go_on(key, of, found);
+            }
+        }
+        let Some(number) = self.of.ordered(key, value) else { return };
+        let rows = match (&mut self.all, self.group) {
+            (Some(all), Some(of)) => all.entry(of).or_default(),
+            _ => &mut self.rows,
+        };
+        rows.values.push(number);
+        match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+            // A copy of known length is two stores.
+            (Some(first), Some(last)) if self.length <= 16 => {
+                let mut ends = [0; 16];
+                ends[..8].copy_from_slice(first);
+                ends[8..].copy_from_slice(last);
+                rows.keys.extend_from_slice(&ends);
+            }
+            _ => rows.keys.extend_from_slice(key),
+        }
+    }
+
+    /// Goes on with the group of a key.
+    #[inline(never)]
+    fn go_on(&mut self, key: &[u8], of: i64, found: &mut Vec<answer::Value>) {
+        if self.all.is_none() {
+            self.end_group(found);
+        }
+        self.group = Some(of);
+        if let Some(span) = &mut self.span {
+            span.go_to(key, None);
+        }
+    }
+
+    /// Adds what was found in a group, and forgets its rows.
+    fn end_group(&mut self, found: &mut Vec<answer::Value>) {
+        self.far(&self.rows, found);
+        self.rows.values.clear();
+        self.rows.keys.clear();
+    }
+
+    /// Adds the rows of a group that are far from its mean.
+    fn far(&self, Rows { values, keys }: &Rows, found: &mut Vec<answer::Value>) {
+        let numbers = values.iter().map(|value| self.of.number_of(*value));
+        let Some(band) = Band::of(self.square, numbers) else { return };
+        let as_ends = (8..=16).contains(&self.length);
+        let mut whole = Vec::new();
+        for (value, key) in
+            values.iter().zip(keys.chunks_exact(if as_ends { 16 } else { self.length }))
+        {
+            if !band.is_outside(self.of.number_of(*value)) {
+                continue;
+            }
+            let key = if as_ends {
+                whole.clear();
+                whole.extend_from_slice(&key[..8]);
+                whole.extend_from_slice(&key[24 - self.length..]);
+                &*whole
+            } else {
+                key
+            };
+            let columns = self.key.iter().filter_map(|column| self.codec.column(key, &[], *column));
+            found.extend(columns.chain([self.of.value(*value)]).map(owned));
+        }
+    }
+
+    /// Adds what is left to find.
+    pub(super) fn end(mut self, found: &mut Vec<answer::Value>) {
+        match self.all.take() {
+            Some(all) => all.values().for_each(|rows| self.far(rows, found)),
+            None => self.end_group(found),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Values far from the mean of their group, in client code, for stores that have no question for them.
+
+use std::collections::HashMap;
+
+use embermark_model::answer;
+use embermark_model::table::{OwnedValue, Value};
+use smallvec::SmallVec;
+
+use super::port::fingerprint;
+use super::row::owned;
+
+/// The key of a row.
+type Key = SmallVec<[OwnedValue; 2]>;
+
+/// Finds rows whose value is further from the mean of their group than so many sample standard deviations.
+pub(super) struct Outliers {
+    /// The square of the deviations.
+    square: f64,
+    found: Vec<answer::Value>,
+    rows: Rows,
+}
+
+/// The rows so far.
+enum Rows {
+    /// Those of a group come together: of one group.
+    Together(Option<OwnedValue>, Vec<(Key, OwnedValue)>),
+    /// They come in any order: by the fingerprint of their group.
+    InAny(HashMap<u64, Vec<(Key, OwnedValue)>>),
+}
+
+impl Outliers {
+    /// Of rows that come group by group, or in any order.
+    pub(super) fn new(deviations: f64, together: bool) -> Self {
+        let rows = match together {
+            true => Rows::Together(None, Vec::new()),
+            false => Rows::InAny(HashMap::new()),
+        };
+        Self { square: deviations * deviations, found: Vec::new(), rows }
+    }
+
+    /// Adds a row. One whose group or value is absent counts for none.
+    #[inline]
+    pub(super) fn add<'a>(
+        &mut self,
+        of: Value<'_>,
+        value: Value<'_>,
+        key: impl IntoIterator<Item = Value<'a>>,
+    ) {
+        if of == Value::Null || value == Value::Null {
+            return;
+        }
+        let row = (key.into_iter().map(Value::to_owned).collect(), value.to_owned());
+        match &mut self.rows {
+            Rows::Together(group, rows) => {
+                if group.as_ref().is_none_or(|group| group.as_value() != of) {
+                    far(self.square, rows, &mut self.found);
+                    *group = Some(of.to_owned());
+                    rows.clear();
+                }
+                rows.push(row);
+            }
+            Rows::InAny(all) => all.entry(fingerprint([of]).bits()).or_default().push(row),
+        }
+    }
+
+    /// What was found, in any order: the key of the row and its value.
+    pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
+        match self.rows {
+            Rows::Together(_, rows) => far(self.square, &rows, &mut self.found),
+            Rows::InAny(all) => {
+                all.values().for_each(|rows| far(self.square, rows, &mut self.found));
+            }
+        }
+        to.append(&mut self.found);
+    }
+}
+
+/// The number that a value is.
+pub(super) fn number(value: &OwnedValue) -> f64 {
+    match value {
+        OwnedValue::Int(value) => *value as f64,
+        OwnedValue::Float(value) => *value,
+        _ => f64::NAN,
+    }
+}
+
+/// Adds the rows of a group that are far from its mean.
+fn far(square: f64, rows: &[(Key, OwnedValue)], found: &mut Vec<answer::Value>) {
+    let all = rows.iter().map(|(_, value)| number(value));
+    let Some(band) = Band::of(square, all) else { return };
+    for (key, value) in rows.iter().filter(|(_, value)| band.is_outside(number(value))) {
+        found.extend(key.iter().chain([value]).map(|value| owned(value.as_value())));
+    }
+}
+
+/// What is near the mean of a group.
+pub(super) struct Band {
+    mean: f64,
+    /// The square of how far from it is far. Squares are compared, so that no root has to be drawn.
+    far: f64,
+}
+
+impl Band {
+    /// Of these numbers; `None` of fewer than two, which have no deviation.
+    pub(super) fn of(square: f64, numbers: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let (count, sum) = numbers.clone().fold((0_u64, 0.0), |(n, sum), x| (n + 1, sum + x));
+        if count < 2 {
+            return None;
+        }
+        let mean = sum / count as f64;
+        let squares: f64 = numbers.map(|x| (x - mean) * (x - mean)).sum();
+        Some(Self { mean, far: square * squares / (count - 1) as f64 })
+    }
+
+    /// Whether a number is further from the mean.
+    #[inline]
+    pub(super) fn is_outside(&self, number: f64) -> bool {
+        (number - self.mean) * (number - self.mean) > self.far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_far_from_the_mean_of_their_own_group_are_found_in_whatever_order_rows_come() {
+        // Mean 21, squares 9 * 1 + 81 = 90, variance 90 / 9 = 10, deviation 3.162: 30 is 9 away.
+        let mut rows: Vec<(i64, i64, Value<'_>)> =
+            (0..9).map(|key| (1, key, Value::Float(20.0))).collect();
+        rows.push((1, 9, Value::Float(30.0)));
+        rows.push((1, 10, Value::Null));
+        // One value has no deviation; of two none is ever two deviations off.
+        rows.extend([(2, 0, Value::Int(50)), (3, 0, Value::Int(0)), (3, 1, Value::Int(100))]);
+        for together in [true, false] {
+            let (mut outliers, mut found) = (Outliers::new(2.0, together), Vec::new());
+            outliers.add(Value::Null, Value::Int(1_000), [Value::Int(0)]);
+            for (of, key, value) in &rows {
+                outliers.add(Value::Int(*of), *value, [Value::Int(*of), Value::Int(*key)]);
+            }
+            outliers.result(&mut found);
+            assert_eq!(
+                found,
+                [answer::Value::Int(1), answer::Value::Int(9), answer::Value::Float(30.0)]
+            );
+        }
+    }
+}
