@@ -67,6 +67,18 @@ pub fn time(draft: &Draft<'_>, log: &Log) {
     }
 }
 
+/// Rows come in one order: one time at most is late.
+pub fn late(draft: &Draft<'_>, log: &Log) {
+    let is_late = |column: &&DraftColumn<'_>| {
+        let make = column.column.as_ref().and_then(|column| column.make.as_ref());
+        make.is_some_and(|make| make.late.is_some())
+    };
+    if let Some(second) = draft.columns.iter().filter(is_late).nth(1) {
+        let what = "a second time that is late";
+        log.add(second.at.clone(), what, "", "rows come in one order: that of one time");
+    }
+}
+
 /// The columns of the log of room sensors.
 const LOG: [(&str, ColumnType, bool); 6] = [
     ("sensor", ColumnType::Int { bits: 16, signed: false }, false),

@@ -67,8 +67,9 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
         let column = column?;
         let absent = fields.or("absent", 0.0, |node| node.share());
         let often = fields.maybe("often", |node| often(&node, column.of));
+        let late = fields.maybe("late", |node| make::late(&node, column.of));
         let kind = make::read(&fields, column.of, tables);
-        let make = Make { kind: kind?, absent: absent?, often: often? };
+        let make = Make { kind: kind?, absent: absent?, often: often?, late: late? };
         let nullable = column.nullable || make.absent > 0.0;
         return Some(Column { nullable, make: Some(make), ..column });
     }

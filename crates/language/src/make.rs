@@ -1,6 +1,6 @@
 //! How the values of a made column are described.
 
-use embermark_model::table::{ColumnType, MakeKind};
+use embermark_model::table::{ColumnType, Late, MakeKind};
 
 use crate::constant;
 use crate::definition::SKEW;
@@ -43,7 +43,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
     };
     match maker {
         Maker::Sequence => {
-            only(&["from", "step", "repeat"]);
+            only(&["from", "step", "repeat", "late"]);
             sequence(fields, of)
         }
         Maker::Cycle => {
@@ -149,6 +149,20 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     let step = fields.or("step", second, step_of);
     let repeat = fields.or("repeat", 1, |node| node.count());
     Some(MakeKind::Sequence { from: from?, step: step?, repeat: repeat? })
+}
+
+/// By how much rows come later than their time: `"10m"`, all of them, or `{ share = "5%", within = "10m" }`.
+pub fn late(node: &Node<'_>, of: ColumnType) -> Option<Late> {
+    if !matches!(of, ColumnType::Timestamp(_)) {
+        return node.mistake("only a time is late", format!("and the column is {of}"), "");
+    }
+    if node.as_text().is_some() {
+        return Some(Late { share: 1.0, within: constant::length(node, of)? });
+    }
+    let fields = node.fields(&["share", "within"])?;
+    let share = fields.need("share", "share = \"5%\"", |node| node.share());
+    let within = fields.need("within", "within = \"10m\"", |node| constant::length(&node, of));
+    Some(Late { share: share?, within: within? })
 }
 
 fn random(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {

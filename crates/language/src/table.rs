@@ -76,6 +76,7 @@ impl<'a> Draft<'a> {
         checks::key(&draft, &fields);
         checks::time(&draft, log);
         checks::made(&draft, log);
+        checks::late(&draft, log);
         checks::log(&draft, &fields);
         draft
     }

@@ -239,12 +239,23 @@ pub struct Make {
     pub absent: f64,
     /// A value that stands in exactly a share of the rows, rounded down, and that share.
     pub often: Option<(OwnedValue, f64)>,
+    /// Of a time: by how much rows come later than it.
+    pub late: Option<Late>,
+}
+
+/// Rows that come later than their time, behind rows that were made after them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Late {
+    /// The share of rows that do, from 0 to 1.
+    pub share: f64,
+    /// By less than so many units of the time, all as likely.
+    pub within: i64,
 }
 
 impl Make {
     /// Values of a kind in every row.
     pub const fn of(kind: MakeKind) -> Self {
-        Self { kind, absent: 0.0, often: None }
+        Self { kind, absent: 0.0, often: None, late: None }
     }
 }
 

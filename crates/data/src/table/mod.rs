@@ -6,6 +6,7 @@ mod again;
 mod fault;
 mod fit;
 mod infer;
+mod late;
 mod layout;
 mod log;
 mod made;

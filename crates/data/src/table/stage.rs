@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::fault::check;
 use super::fit::Reading;
+use super::late::Arrivals;
 use super::made::Maker;
 use super::refused::{AGAIN, Refused, shown, shown_cell};
 use super::select::{From, Selection};
@@ -276,6 +277,7 @@ fn made(
     let mut maker = Maker::new(tables, place, rows, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key, Keep::First)?;
     let mut refused = Refused::new(&table.columns);
+    let mut arrivals = Arrivals::of(table, place, seed);
     for row in 0..rows {
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
         writer.begin(1);
@@ -291,7 +293,19 @@ fn made(
                 Err(_) => {}
             }
         }
-        writer.end()?;
+        let Some(arrivals) = &mut arrivals else {
+            writer.end()?;
+            continue;
+        };
+        if let Some(row) = writer.hold()? {
+            arrivals.send(row);
+        }
+        while let Some(row) = arrivals.arrived() {
+            writer.take(&row)?;
+        }
+    }
+    for row in arrivals.into_iter().flat_map(Arrivals::rest) {
+        writer.take(&row)?;
     }
     let place = |row: u64| format!("row {}", row + 1);
     let from = PathBuf::from(format!("table {}", table.name));

@@ -16,6 +16,9 @@ use crate::mapping::Paging;
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 256 << 10;
 
+/// A row as it lies in the file.
+pub(super) type Row = Box<[u64]>;
+
 /// Takes rows in and writes them to a file. What it holds in memory does not grow with them: the
 /// rows go to the file, the texts to a temporary file beside it.
 #[derive(Debug)]
@@ -117,14 +120,32 @@ impl<'a> TableWriter<'a> {
 
     /// Takes in those of the rows that are not left out.
     pub(super) fn end(&mut self) -> Result<(), DataError> {
-        let words = layout::words(self.columns.len());
-        let rows = self.block.chunks_exact(words).zip(&self.left_out);
-        for (row, _) in rows.filter(|(_, left_out)| !**left_out) {
-            layout::take(&mut self.columns, row);
-            self.rows += 1;
-            let written = self.file.write_all(bytemuck::cast_slice(row));
-            written.map_err(|cause| unwritable(self.path, cause))?;
+        let block = std::mem::take(&mut self.block);
+        let rows = block.chunks_exact(layout::words(self.columns.len()));
+        for (n, row) in rows.enumerate() {
+            if !self.left_out[n] {
+                self.take(row)?;
+            }
         }
+        self.block = block;
+        self.flush()
+    }
+
+    /// Gives back the one row of these, unless it is left out, to be [taken](Self::take) later.
+    pub(super) fn hold(&mut self) -> Result<Option<Row>, DataError> {
+        self.flush()?;
+        Ok((!self.left_out[0]).then(|| self.block.as_slice().into()))
+    }
+
+    /// Takes a row in.
+    pub(super) fn take(&mut self, row: &[u64]) -> Result<(), DataError> {
+        layout::take(&mut self.columns, row);
+        self.rows += 1;
+        let written = self.file.write_all(bytemuck::cast_slice(row));
+        written.map_err(|cause| unwritable(self.path, cause))
+    }
+
+    fn flush(&mut self) -> Result<(), DataError> {
         if self.pending.len() >= BUFFER {
             self.write_texts().map_err(|cause| unwritable(self.path, cause))?;
         }

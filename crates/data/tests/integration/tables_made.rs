@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::common::tables::*;
 use embermark_data::table::{Staged, StagedTable, stage};
-use embermark_model::table::{Column, ColumnType, Make, MakeKind, RowsFrom, Table, Value};
+use embermark_model::table::{Column, ColumnType, Late, Make, MakeKind, RowsFrom, Table, Value};
 use sha2::{Digest, Sha256};
 
 fn made(name: &str, of: ColumnType, kind: MakeKind, absent: f64) -> Column {
@@ -169,6 +169,41 @@ fn a_walk_goes_by_small_steps_between_its_bounds() {
     assert!(
         (0..table.rows()).any(|row| at(row) < 15.5) && (0..table.rows()).any(|row| at(row) > 24.5)
     );
+}
+
+/// Four devices that say something each minute: at which minute each row was made, in the order in which they come.
+fn minutes(late: Late) -> Vec<i64> {
+    let mut columns = vec![
+        made("device", U16, MakeKind::Cycle { from: 0, distinct: 4 }, 0.0),
+        made("time", SECONDS, MakeKind::Sequence { from: 0, step: 60, repeat: 4 }, 0.0),
+    ];
+    columns[1].make = columns[1].make.take().map(|make| Make { late: Some(late), ..make });
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("t");
+    let tables = [table_of("said", columns, &[0, 1], 4_000)];
+    assert_eq!(stage(&tables, 0, folder.path(), None, 1, 0.0, &to).unwrap().rows, 4_000);
+    let table = StagedTable::open(&to).unwrap();
+    (0..table.rows()).map(|row| table_int(&table, row, 1).unwrap() / 60).collect()
+}
+
+#[test]
+fn late_rows_come_behind_others_and_none_is_later_than_said() {
+    let all = minutes(Late { share: 1.0, within: 600 });
+    let mut made = all.clone();
+    made.sort_unstable();
+    assert!(made.iter().enumerate().all(|(n, minute)| *minute == n as i64 / 4), "each row once");
+    // What came before a row was made less than ten minutes after it.
+    let newest = |rows: &[i64]| rows.iter().max().copied().unwrap_or_default();
+    let behind = |rows: &[i64]| -> Vec<i64> {
+        (0..rows.len()).map(|n| newest(&rows[..=n]) - rows[n]).collect()
+    };
+    let delays = behind(&all);
+    assert!(delays.iter().all(|minutes| *minutes < 10) && delays.contains(&9));
+    let some = behind(&minutes(Late { share: 0.05, within: 600 }));
+    let late = some.iter().filter(|minutes| **minutes > 0).count();
+    // One in twenty, but for those that are not late enough to be passed.
+    assert!((100..=200).contains(&late), "{late}");
+    assert!(minutes(Late { share: 0.0, within: 600 }).is_sorted());
 }
 
 #[test]

@@ -116,6 +116,24 @@ fn made_columns_are_checked() {
         ("{ type = \"u8\", make = \"sequence\" }", "'x' counts beyond what u8 holds"),
         ("{ type = \"text\", make = \"sequence\" }", "'sequence' counts up"),
         ("{ type = \"u8\", make = \"sequence\", step = 0 }", "a sequence that stands still"),
+        ("{ type = \"u16\", make = \"sequence\", late = \"1m\" }", "only a time is late"),
+        (
+            "{ type = \"timestamp\", unit = \"s\", make = \"sequence\", late = \"1ms\" }",
+            "the times are in s",
+        ),
+        (
+            "{ type = \"timestamp\", unit = \"s\", make = \"sequence\", late = { within = \"1m\" } }",
+            "'share' is missing",
+        ),
+        (
+            "{ type = \"timestamp\", unit = \"s\", make = \"random\", from = 2024-01-01, to = 2024-01-02, late = \"1m\" }",
+            "unknown key 'late'",
+        ),
+        (
+            "{ type = \"timestamp\", unit = \"s\", make = \"sequence\", late = \"1m\" }\n\
+             y = { type = \"timestamp\", unit = \"s\", make = \"sequence\", late = \"1m\" }",
+            "a second time that is late",
+        ),
         ("{ type = \"u8\", make = \"cycle\" }", "'distinct' is missing"),
         ("{ type = \"u8\", make = \"cycle\", distinct = 300 }", "'x' counts beyond what u8 holds"),
         ("{ type = \"u8\", make = \"random\", to = 256 }", "256 is no u8"),
