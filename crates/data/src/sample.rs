@@ -27,7 +27,7 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
         sensors.entry(reading.sensor).or_default().push(row);
     }
     let mut chosen = vec![false; readings.len()];
-    for (rows, share) in sensors.values().zip(shares(&counts(&sensors), n)) {
+    for (rows, share) in sensors.values().zip(shares(&counts(sensors.values()), n)) {
         let times: Vec<i64> = rows.iter().map(|&row| readings[row].ts).collect();
         for place in evenly_spaced(&times, share) {
             chosen[rows[place]] = true;
@@ -40,19 +40,18 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
         .collect())
 }
 
-/// The times of the rows that [`stratified`] draws, by sensor, ascending: of the times of all rows of
-/// each sensor, no two of one sensor alike, `n` of them or all.
-pub(crate) fn times(mut sensors: BTreeMap<u16, Vec<i64>>, n: usize) -> BTreeMap<u16, Vec<i64>> {
+/// The times of the rows that [`stratified`] draws, by sensor, ascending: of the ascending times of all
+/// rows of each sensor, no two of one sensor alike, `n` of them or all.
+pub(crate) fn times(mut sensors: Vec<Vec<i64>>, n: usize) -> Vec<Vec<i64>> {
     let shares = shares(&counts(&sensors), n);
-    for (times, share) in sensors.values_mut().zip(shares) {
-        times.sort_unstable();
+    for (times, share) in sensors.iter_mut().zip(shares) {
         *times = evenly_spaced(times, share).into_iter().map(|place| times[place]).collect();
     }
     sensors
 }
 
-fn counts<T>(sensors: &BTreeMap<u16, Vec<T>>) -> Vec<usize> {
-    sensors.values().map(Vec::len).collect()
+fn counts<'a, T: 'a>(sensors: impl IntoIterator<Item = &'a Vec<T>>) -> Vec<usize> {
+    sensors.into_iter().map(Vec::len).collect()
 }
 
 /// Splits `n`, at most the sum of `counts`, into shares as equal as `counts` allow.

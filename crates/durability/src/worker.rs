@@ -81,6 +81,7 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     talk.lock().say(&Event::Found(found))?;
     let abilities = Abilities::of(engine.info().family);
     let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
+    let mut filled = None;
     loop {
         let command = talk.lock().read()?;
         match command {
@@ -90,7 +91,8 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
                 Clients::new(works.collect(), count, talk, waits).work(&mut *ledger)?;
             }
             Some(Command::Fill { after, count, filling }) => {
-                let mut work = Plan { filling: Some(filling), ..plan }.work(0).after(after);
+                let before = filled.take();
+                let work = filled.insert(plan.filling_after(filling, before, after));
                 let mut left = (0..count).map(|_| work.commit());
                 let ended = left.try_for_each(|commit| {
                     let begun = Instant::now();

@@ -11,15 +11,13 @@ mod climate;
 mod converter;
 mod mote;
 
-use std::collections::BTreeMap;
-
-use embermark_model::Reading;
 use embermark_model::plan::Dataset;
+use embermark_model::{Key, Reading};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use self::climate::Climate;
-use self::mote::motes;
+use self::climate::{Air, Climate};
+use self::mote::{Mote, motes};
 use crate::log::{OUT_OF_ORDER, SECOND, distinct_sensors, note, remarks};
 use crate::{DataError, Log, sample};
 
@@ -40,9 +38,9 @@ pub const WHOLE: u64 = 2_303_290;
 pub fn generate(rows: u64, seed: u64) -> Result<Log, DataError> {
     let mut readings = reserved(rows)?;
     let mut late = 0;
-    each(rows, seed, |reading, is_late| {
+    each(rows, seed, |arrived, is_late| {
         late += u64::from(is_late);
-        arrive(&mut readings, reading);
+        put(&mut readings, arrived.reading(), |reading| reading.ts);
     });
     Ok(log(readings, late, format!("synthetic (seed {seed})")))
 }
@@ -57,17 +55,17 @@ pub fn sampled(rows: u64, seed: u64) -> Result<Log, DataError> {
     if rows >= WHOLE {
         return generate(rows, seed);
     }
-    // Made twice, so that a small machine need not hold what is not chosen.
-    let mut times: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
-    each(WHOLE, seed, |reading, _| times.entry(reading.sensor).or_default().push(reading.ts));
+    // Goes through the log twice, so that a small machine need not hold what is not chosen, nor any
+    // machine measure it.
+    let mut times = vec![Vec::new(); MOTES.into()];
+    each(WHOLE, seed, |arrived, _| put(&mut times[arrived.mote()], arrived.key.ts, |time| *time));
     let chosen = sample::times(times, usize::try_from(rows).unwrap_or(usize::MAX));
     let mut readings = reserved(rows)?;
     let mut late = 0;
-    each(WHOLE, seed, |reading, is_late| {
-        let own = chosen.get(&reading.sensor);
-        if own.is_some_and(|times| times.binary_search(&reading.ts).is_ok()) {
+    each(WHOLE, seed, |arrived, is_late| {
+        if chosen[arrived.mote()].binary_search(&arrived.key.ts).is_ok() {
             late += u64::from(is_late);
-            arrive(&mut readings, reading);
+            put(&mut readings, arrived.reading(), |reading| reading.ts);
         }
     });
     Ok(log(readings, late, format!("synthetic (seed {seed}), sampled from {WHOLE} rows")))
@@ -93,9 +91,9 @@ fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     Log { readings, dataset }
 }
 
-/// Gives every reading of a log of `rows`, in the order of their epochs, and whether it is before an
-/// earlier one of its mote.
-fn each(rows: u64, seed: u64, mut take: impl FnMut(Reading, bool)) {
+/// Gives every reading that arrives in a log of `rows`, in the order of their epochs, and whether it is
+/// before an earlier one of its mote.
+fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut motes = motes(rows, &mut rng);
     let mut climate = Climate::new();
@@ -107,9 +105,9 @@ fn each(rows: u64, seed: u64, mut take: impl FnMut(Reading, bool)) {
         let air = climate.advance((START + epoch * EPOCH) / SECOND, &mut rng);
         let progress = made as f64 / rows as f64;
         for mote in &mut motes {
-            let Some(reading) = mote.reading(epoch, &air, progress, &mut rng) else { continue };
-            let is_late = mote.is_late(reading.ts);
-            take(reading, is_late);
+            let Some((key, bits)) = mote.turn(epoch, &mut rng) else { continue };
+            let is_late = mote.is_late(key.ts);
+            take(Arrived { key, bits, by: mote, air: &air, progress }, is_late);
             made += 1;
             if made == rows {
                 break;
@@ -118,14 +116,33 @@ fn each(rows: u64, seed: u64, mut take: impl FnMut(Reading, bool)) {
     }
 }
 
-/// Puts a reading at its place in time: at or near the end, since few are late, and by no more
-/// than two epochs.
+/// A reading that arrived, of which nothing but the key is computed yet.
+struct Arrived<'a> {
+    key: Key,
+    bits: u64,
+    by: &'a Mote,
+    air: &'a Air,
+    progress: f64,
+}
+
+impl Arrived<'_> {
+    /// Index of its mote, from 0.
+    fn mote(&self) -> usize {
+        usize::from(self.key.sensor) - 1
+    }
+
+    fn reading(&self) -> Reading {
+        self.by.measure(self.key, self.air, self.progress, self.bits)
+    }
+}
+
+/// Puts one at its place in time: at or near the end, since few are late, and by no more than two epochs.
 #[inline]
-fn arrive(readings: &mut Vec<Reading>, reading: Reading) {
-    readings.push(reading);
-    let mut place = readings.len() - 1;
-    while place > 0 && readings[place - 1].ts > reading.ts {
-        readings.swap(place - 1, place);
+fn put<T>(all: &mut Vec<T>, one: T, time: impl Fn(&T) -> i64) {
+    all.push(one);
+    let mut place = all.len() - 1;
+    while place > 0 && time(&all[place - 1]) > time(&all[place]) {
+        all.swap(place - 1, place);
         place -= 1;
     }
 }

@@ -93,16 +93,10 @@ pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
 }
 
 impl Mote {
-    /// The reading of an epoch, if one is made and arrives. `progress` goes from 0 at the
-    /// beginning of the log to 1 at its end.
+    /// The key of an epoch's reading, if one is made and arrives, and the random bits that it is
+    /// [measured](Self::measure) with.
     #[inline]
-    pub(super) fn reading(
-        &mut self,
-        epoch: i64,
-        air: &Air,
-        progress: f64,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Option<Reading> {
+    pub(super) fn turn(&mut self, epoch: i64, rng: &mut Xoshiro256PlusPlus) -> Option<(Key, u64)> {
         if epoch < self.awake_from {
             return None;
         }
@@ -121,7 +115,7 @@ impl Mote {
         }
         let time = START + epoch * EPOCH + self.phase + delay;
         let key = Key { sensor: self.sensor, ts: time & !EPOCH_BITS | epoch & EPOCH_BITS };
-        Some(self.measure(key, air, progress, rng.next_u64()))
+        Some((key, rng.next_u64()))
     }
 
     /// Takes the time of a reading; tells whether it is before the one made last.
@@ -139,8 +133,9 @@ impl Mote {
         self.left = 1 + rng.next_u64() % (2 * self.stretch);
     }
 
+    /// The reading itself. `progress` goes from 0 at the beginning of the log to 1 at its end.
     #[inline]
-    fn measure(&self, key: Key, air: &Air, progress: f64, bits: u64) -> Reading {
+    pub(super) fn measure(&self, key: Key, air: &Air, progress: f64, bits: u64) -> Reading {
         let noise = |at: u32| (bits >> at & 0xfff) as f64 / 4_096.0;
         let step = self.battery + self.drain * progress + (bits >> 48 & 3) as f64 / 4.0;
         let voltage = step as i32;

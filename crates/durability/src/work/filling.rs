@@ -1,6 +1,8 @@
 //! The work that fills a disk: most of its changes are new rows. On the full disk the oldest rows are
 //! removed.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Change, Commit, Plan, Work};
@@ -22,6 +24,14 @@ pub struct Filling {
     pub removals: u64,
 }
 
+impl Filling {
+    /// Those of the first `commits` that remove rows.
+    fn removing(self, commits: u64) -> Range<u64> {
+        let end = (self.from + self.removals).min(commits + 1);
+        if self.from < end { self.from..end } else { 0..0 }
+    }
+}
+
 impl Work {
     /// The next commit of a work that fills a disk.
     pub(super) fn filled(&mut self, number: u64, filling: Filling) -> Commit {
@@ -35,6 +45,21 @@ impl Work {
 }
 
 impl Plan {
+    /// The work that fills a disk after so many commits: `before`, where it stands there, which spares
+    /// making them all once more.
+    pub fn filling_after(self, filling: Filling, before: Option<Work>, commits: u64) -> Work {
+        let plan = Self { filling: Some(filling), ..self };
+        let is_there = |work: &Work| {
+            let removed = work.plan.filling.map(|filling| filling.removing(commits));
+            let is_same = Self { filling: plan.filling, ..work.plan } == plan;
+            work.done == commits && is_same && removed == Some(filling.removing(commits))
+        };
+        match before.filter(is_there) {
+            Some(work) => Work { plan, ..work },
+            None => plan.work(0).after(commits),
+        }
+    }
+
     /// How many commits remove a quarter of so many rows.
     pub const fn removals(self, rows: usize) -> u64 {
         (rows / 4).div_ceil(removed(self.abilities.transactions)) as u64
@@ -92,6 +117,27 @@ mod tests {
         assert!(!work.rows().contains_key(&oldest));
         let next = work.commit();
         assert!(next.changes.iter().any(|change| matches!(change, Change::Insert(_))), "{next:?}");
+    }
+
+    #[test]
+    fn a_work_that_stands_there_goes_on_as_one_that_is_made_anew() {
+        let next = |filling, before, commits| {
+            plan(filling).filling_after(filling, before, commits).commit()
+        };
+        let after = |filling, commits| plan(filling).work(0).after(commits);
+        let removing = |removals| Filling { from: 51, removals };
+        for (before, now, commits) in [
+            (after(removing(0), 50), removing(1), 50),
+            (after(removing(2), 52), removing(3), 52),
+            // These do not stand there: one removed what this one did not, one has made too much.
+            (after(removing(2), 52), removing(1), 52),
+            (after(removing(3), 53), removing(3), 52),
+        ] {
+            assert_eq!(next(now, Some(before), commits), next(now, None, commits), "{now:?}");
+        }
+        let (made, other) = (after(removing(0), 9), Plan { seed: 4, ..plan(removing(0)) });
+        let anew = other.filling_after(removing(0), None, 9).commit();
+        assert_eq!(other.filling_after(removing(0), Some(made), 9).commit(), anew);
     }
 
     #[test]

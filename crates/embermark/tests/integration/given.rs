@@ -49,7 +49,7 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let mut owner = registry::find("postgres").unwrap().open(&private).unwrap().store;
     let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
     let url = format!("postgres=postgres://postgres@{socket}/postgres");
-    let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "20k"];
+    let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "5k"];
     let words =
         [&words[..], &["--variant", "single", "--trials", "1", "--set", "max-run-time=none"]];
     let words = [&words.concat()[..], &["--tier", "process", "--out"]].concat();
@@ -110,7 +110,7 @@ fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
         dir.join("server/run/socket").display()
     );
     let words = ["run", "sensors", "-e", "mariadb", "--url", &url, "--scale", "5k", "--out", "out"];
-    let more = ["--variant", "single", "--trials", "1", "--runs", "20", "--no-counting"];
+    let more = ["--variant", "single", "--trials", "1", "--runs", "10", "--no-counting"];
     let mut run = start(&place, &[&words[..], &more].concat());
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema LIKE 'embermark\\_%'";

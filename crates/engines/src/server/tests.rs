@@ -43,7 +43,7 @@ fn in_home(home: &Home, script: &str) -> String {
 
 fn is_gone(pid: u32) -> bool {
     let pid = Pid::from_raw(pid.cast_signed());
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     while kill(pid, None) != Err(Errno::ESRCH) {
         if Instant::now() > deadline {
             return false;

@@ -356,7 +356,7 @@ fn commits_of_the_tier_process_survive_a_kill_of_the_server() {
     command.arg(format!("--socket={}", socket.display()));
     command.arg(format!("--pid-file={}", sockets.path().join("pid").display()));
     let mut again = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     let count = loop {
         match ask(&socket, "SELECT count(*) FROM embermark.readings") {
             Ok(count) => break count,

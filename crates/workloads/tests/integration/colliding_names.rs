@@ -80,7 +80,7 @@ fn names_that_are_alike_stay_apart_in_every_engine() {
     source.stage(Scale::Rows(120), &rows).unwrap();
     let mut wrong = Vec::new();
     let engines = registry::ENGINES.iter().filter(|engine| engine.info().id != "null");
-    for engine in sampled(engines, 7) {
+    for engine in sampled(engines, 4) {
         let id = engine.info().id;
         let (_dir, mut options) = options();
         let Some(store) = store(*engine, &mut options) else { continue };

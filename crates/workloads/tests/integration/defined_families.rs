@@ -94,7 +94,7 @@ fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) 
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     source.stage(scale, &rows).unwrap();
     let mut wrong = Vec::new();
-    for id in sampled(ENGINES, 3) {
+    for id in sampled(ENGINES, 2) {
         let Some(engine) = registry::ENGINES.iter().find(|engine| engine.info().id == id) else {
             continue;
         };

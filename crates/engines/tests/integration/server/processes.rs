@@ -85,7 +85,7 @@ impl Processes {
 
     /// Waits until none is left.
     pub fn end(&self) {
-        let deadline = Instant::now() + Duration::from_secs(15);
+        let deadline = Instant::now() + Duration::from_secs(300);
         while !self.running().is_empty() && Instant::now() < deadline {
             sleep(Duration::from_millis(10));
         }

@@ -67,10 +67,10 @@ pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
     })
 }
 
-/// Four of them, as [`sampled`], or those that were chosen.
+/// Two of them, as [`sampled`], or those that were chosen.
 pub fn some_candidates() -> Vec<&'static dyn Engine> {
     let chosen = std::env::var_os("EMBERMARK_TEST_ENGINE").is_some();
-    sampled(candidates(), if chosen { usize::MAX } else { 4 })
+    sampled(candidates(), if chosen { usize::MAX } else { 2 })
 }
 
 /// A folder for one database, removed with it.
