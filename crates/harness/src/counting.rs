@@ -10,7 +10,7 @@ use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Line};
-use crate::race::{competes, expected, is_main};
+use crate::race::{competes, expected, rank};
 use crate::session::{Purpose, Run};
 
 impl Run<'_> {
@@ -27,7 +27,9 @@ impl Run<'_> {
         };
         let mut due: Vec<PlannedCell> = cells.iter().filter(is_due).cloned().collect();
         // Where the time is limited it is for those whose bytes and sizes stand on the screen.
-        due.sort_by_key(|cell| self.plan.lasts_ms.is_some() && !is_main(&cell.id, cells));
+        if self.plan.lasts_ms.is_some() {
+            due.sort_by_key(|cell| rank(&cell.id, cells));
+        }
         due
     }
 

@@ -20,7 +20,7 @@ use crate::session::Run;
 
 mod pass;
 
-pub(crate) use pass::{competes, expected, is_main};
+pub(crate) use pass::{competes, expected, rank};
 
 /// Standard errors between two means that are told apart.
 const CERTAIN: f64 = 3.0;
@@ -167,13 +167,17 @@ impl Run<'_> {
     }
 
     /// Runs cells again that are not certain, until the time is over or all are; whether it was not interrupted.
-    /// Where some had no trial yet, nothing is measured again.
+    /// Where some had no trial yet, but for those that follow others, nothing is measured again.
     pub(crate) fn race_on(
         &mut self,
         cells: &[PlannedCell],
         ends: Instant,
     ) -> Result<bool, HarnessError> {
-        if self.lanes(cells).iter().any(|lane| lane.trials == 0) {
+        let lanes = self.lanes(cells);
+        let lacks = |(cell, lane): (&PlannedCell, &Lane)| {
+            lane.trials == 0 && !pass::follows(&cell.id, cells)
+        };
+        if cells.iter().zip(&lanes).any(lacks) {
             return Ok(true);
         }
         let mut looked = Instant::now();

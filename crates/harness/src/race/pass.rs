@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use embermark_model::CellId;
 use embermark_model::result::Trial;
+use embermark_model::{CellId, MemoryLimit};
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -40,20 +40,23 @@ fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
         let from = tables.iter().map(Vec::len).sum::<usize>();
         tables.push((from..from + own.len()).collect());
     }
-    tables.sort_by_key(|table| {
-        let id = &cells[table[0]].id;
-        let fewest = cells.iter().filter(|own| own.id.workload == id.workload);
-        let fewest = fewest.map(|own| own.id.scale).min();
-        (id.memory_limit, Some(id.scale) > fewest, !is_main(id, cells))
-    });
+    tables.sort_by_key(|table| rank(&cells[table[0]].id, cells));
     tables.iter_mut().for_each(|table| table.shuffle(&mut random));
     tables
 }
 
-/// Whether a cell has the first variant of its workload.
-pub(crate) fn is_main(id: &CellId, cells: &[PlannedCell]) -> bool {
-    let first = cells.iter().find(|cell| cell.id.workload == id.workload);
-    first.is_some_and(|first| first.id.variant == id.variant)
+/// By what cells are measured, and counted, one after the other.
+pub(crate) fn rank(id: &CellId, cells: &[PlannedCell]) -> (Option<MemoryLimit>, bool, bool) {
+    let own = || cells.iter().filter(|own| own.id.workload == id.workload).map(|own| &own.id);
+    let more_rows = own().any(|other| other.scale < id.scale);
+    let first_variant = own().next().is_some_and(|first| first.variant == id.variant);
+    (id.memory_limit, more_rows, !first_variant)
+}
+
+/// Whether a cell follows others of its workload, with more rows or within a limit of memory.
+pub(super) fn follows(id: &CellId, cells: &[PlannedCell]) -> bool {
+    let mut own = cells.iter().filter(|own| own.id.workload == id.workload).map(|own| &own.id);
+    own.any(|other| other.scale < id.scale || other.memory_limit < id.memory_limit)
 }
 
 /// What is not a phase of a trial, its process, its rows and its end, takes as long as so many phases.
@@ -117,16 +120,23 @@ fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
 }
 
 impl Run<'_> {
-    /// Runs every cell once that is expected to end in time; whether it was not interrupted.
+    /// Runs every cell once that is expected to end in time, and of those that follow others what leaves half of the
+    /// time to the rest; whether it was not interrupted.
     pub(super) fn first_pass(
         &mut self,
         cells: &[PlannedCell],
         ends: Instant,
     ) -> Result<bool, HarnessError> {
+        let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
+        let half = ends.checked_sub(whole / 2).unwrap_or(ends);
         let mut missed: Vec<usize> = Vec::new();
         let mut is_shown = false;
         for mut table in tables(cells, self.plan.seed) {
             table.retain(|at| self.journal.ended(&cells[*at].id, 0).is_none());
+            if table.is_empty() {
+                continue;
+            }
+            let ends = if follows(&cells[table[0]].id, cells) { half } else { ends };
             let own: Vec<&PlannedCell> = table.iter().map(|at| &cells[*at]).collect();
             let lasts = expected(&own, &self.journal.trials);
             if !is_shown && self.began.elapsed() + lasts > FIRST_SCREEN {
@@ -163,7 +173,7 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use embermark_model::result::PhaseResult;
-    use embermark_model::{Durability, MemoryLimit, Scale};
+    use embermark_model::{Durability, Scale};
 
     use super::*;
 
@@ -224,6 +234,8 @@ mod tests {
         cells.rotate_left(4);
         let order = tables(&cells, 1).into_iter().map(|table| cells[table[0]].clone());
         assert_eq!(order.collect::<Vec<_>>(), planned);
+        let following: Vec<bool> = planned.iter().map(|cell| follows(&cell.id, &cells)).collect();
+        assert_eq!(following, [false, false, true, true, true, true, true, true]);
     }
 
     #[test]
