@@ -466,8 +466,8 @@ fn every_verb_is_right_on_readings_of_stations() {
             (
                 "harperdb",
                 "latest" | "latest-level" | "latest-name" | "latest-each" | "latest-title-each"
-                | "latest-among" | "buckets" | "buckets-each" | "all" | "none" | "of-key"
-                | "of-station" | "names" | "named" | "later-names" | "having",
+                | "latest-among" | "buckets" | "buckets-each" | "titles-each" | "all" | "none"
+                | "of-key" | "of-station" | "names" | "named" | "later-names" | "having",
             ) => assert!(client, "{phase}: {outcome:?}"),
             ("harperdb", _) => assert!(native, "{phase}: {outcome:?}"),
             _ => {}
