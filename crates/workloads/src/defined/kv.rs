@@ -207,18 +207,14 @@ impl Database for KvTables {
         let Some(table) = work.table() else { return };
         let codec = &self.codecs[table];
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        let rows = &self.cell.tables[table];
-        let all = operations == (0..rows.loaded);
-        if all && self.cell.takes_fastest_path(phase) && self.store.bulk_sorted() {
-            let mut places = rows.by_key(operations.end);
-            arena.lay(phase, operations, codec.pair_length(), |_, to| {
-                let Some(place) = places.next() else { return };
-                codec.key(rows.key(place), &mut key);
-                codec.value(|column| rows.staged.value(place, column), &mut value);
-                codec.lay_pair(&key, &value, to);
-            });
-        } else if let Work::Insert { .. } | Work::Upsert { .. } = work {
+        if let Work::Insert { .. } | Work::Upsert { .. } = work {
+            let rows = &self.cell.tables[table];
+            let sorted = operations == (0..rows.loaded)
+                && self.cell.takes_fastest_path(phase)
+                && self.store.bulk_sorted();
+            let mut by_key = sorted.then(|| rows.by_key(rows.loaded));
             arena.lay(phase, operations, codec.pair_length(), |i, to| {
+                let i = by_key.as_mut().and_then(Iterator::next).unwrap_or(i);
                 pair(&self.cell, codec, (phase, i), &mut key, &mut value);
                 codec.lay_pair(&key, &value, to);
             });
@@ -356,8 +352,7 @@ struct TablePairs<'a> {
 impl Pairs for TablePairs<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let (rows, place) = self.source.advance()?;
-        self.codec.key(rows.key(place), &mut self.key);
-        self.codec.value(|column| rows.staged.value(place, column), &mut self.value);
+        pair_of_row(rows, place, self.codec, &mut self.key, &mut self.value);
         Some((&self.key, &self.value))
     }
 }
@@ -978,12 +973,18 @@ fn pair(
 ) {
     let rows = cell.rows_of(phase);
     if let Work::Insert { .. } = cell.work(phase) {
-        codec.key(rows.key(i), key);
-        return codec.value(|column| rows.staged.value(i, column), value);
+        return pair_of_row(rows, i, codec, key, value);
     }
     let row = cell.upserted(phase, i);
     codec.key(rows.table.key.iter().map(|column| row[*column]), key);
     codec.value(|column| row[column], value);
+}
+
+/// The pair of a row of a table.
+#[inline]
+fn pair_of_row(rows: &Rows, place: usize, codec: &Codec, key: &mut Vec<u8>, value: &mut Vec<u8>) {
+    codec.key(rows.key(place), key);
+    codec.value(|column| rows.staged.value(place, column), value);
 }
 
 /// What a pair counts as: its bytes, or the values of its row.

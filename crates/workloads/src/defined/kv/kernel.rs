@@ -74,6 +74,29 @@ struct Summed {
     of_group: Sum,
 }
 
+impl Summed {
+    /// Adds its value in a row, which the first says for extremes and the second for sums alone; `None` is absent.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        ordered: impl FnOnce(&Field) -> Option<i64>,
+        number: impl FnOnce(&Field) -> Option<f64>,
+    ) {
+        let Self { field, sum, extremes, of_group } = self;
+        if *extremes {
+            let Some(value) = ordered(field) else { return };
+            of_group.extend(value);
+            if *sum {
+                of_group.sum += field.number_of(value);
+            }
+        } else {
+            let Some(number) = number(field) else { return };
+            of_group.sum += number;
+        }
+        of_group.count += 1;
+    }
+}
+
 /// What was computed of a field so far.
 #[derive(Clone, Copy)]
 struct Sum {
@@ -163,18 +186,8 @@ impl<'a> Groups<'a> {
             return self.add_any(key, value);
         }
         self.rows += 1;
-        for Summed { field, sum, extremes, of_group } in &mut self.fields {
-            if *extremes {
-                let Some(value) = field.plain(value) else { continue };
-                of_group.extend(value);
-                if *sum {
-                    of_group.sum += field.number_of(value);
-                }
-            } else {
-                let Some(number) = field.plain_number(value) else { continue };
-                of_group.sum += number;
-            }
-            of_group.count += 1;
+        for summed in &mut self.fields {
+            summed.add(|field| field.plain(value), |field| field.plain_number(value));
         }
     }
 
@@ -185,18 +198,8 @@ impl<'a> Groups<'a> {
             self.go_on(key, value);
         }
         self.rows += 1;
-        for Summed { field, sum, extremes, of_group } in &mut self.fields {
-            if *extremes {
-                let Some(value) = field.ordered(key, value) else { continue };
-                of_group.extend(value);
-                if *sum {
-                    of_group.sum += field.number_of(value);
-                }
-            } else {
-                let Some(number) = field.number(key, value) else { continue };
-                of_group.sum += number;
-            }
-            of_group.count += 1;
+        for summed in &mut self.fields {
+            summed.add(|field| field.ordered(key, value), |field| field.number(key, value));
         }
     }
 
