@@ -97,31 +97,35 @@ slowest() {
         | sort -rn | head -n 20 | sed 's/^/  /'
 }
 
-# groups: engines whose answers are verified beside each other, by their ids with commas between: each server for itself, and
-# what is missing here, the others in four groups. What they do is wait, most of the time.
+# groups: what is verified beside each other, a line each: ids of engines with commas between, and a workload where it is not
+# all of them. Each server and what is missing here are for themselves, InfluxDB even by workload: before a phase it waits
+# seconds until the server is at rest. The other engines are in four groups.
 groups() {
-    "$program" engines | awk '
+    workloads=$("$program" workloads | awk '/^published/ { exit } /^[a-z]/ { print $1 }' | tr '\n' ' ')
+    "$program" engines | awk -v workloads="$workloads" '
         NR > 1 && NF == 0 { exit }
+        $1 == "influxdb" && !/ missing / { for (w = split(workloads, of_workload, " "); w > 0; w--) print $1 ":" of_workload[w]; next }
         $2 == "server" || / missing / { print $1; next }
         $2 == "embedded" || $1 == "memory" { of[n % 4] = of[n % 4] (n < 4 ? "" : ",") $1; n++ }
         END { for (g in of) print of[g] }'
 }
 
-# verify ENGINES: every answer of engines; one that is not here is skipped.
+# verify GROUP: every answer of engines; one that is not here is skipped.
 verify() {
-    engines=$1
+    engines=${1%%:*} workload=${1#"$engines"}
     # Without its commas it is several words, on purpose.
     # shellcheck disable=SC2046
     set -- $(echo "$engines" | tr , ' ')
     asked=$#
     for id in ${ACCEPT_LICENSE:-}; do set -- "$@" "--accept-license=$id"; done
+    [ -z "$workload" ] || set -- "$@" "--workload=${workload#:}"
     status=0
     said=$("$program" verify --tier process "$@") || status=$?
     printf '%s\n' "$said"
     printf '%s\n' "$said" | sed -n "s/^\([a-z-]*\): not verified: /verify$tab\1$tab/p" >>"$EMBERMARK_SKIPPED"
     # With none of them here there is nothing to verify, and nothing failed.
     [ "$(printf '%s\n' "$said" | grep -c ': not verified: ')" != "$asked" ] || status=0
-    [ "$status" = 0 ] || echo "verify $engines failed, as said above" >&2
+    [ "$status" = 0 ] || echo "verify $engines$workload failed, as said above" >&2
     return "$status"
 }
 

@@ -84,6 +84,25 @@ pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     ranges.into_iter().map(|range| table(grid, &columns, range, gap, options.colour)).collect()
 }
 
+/// One grid as one table; where its columns do not fit in one, those from `first` on are tables of their own.
+pub(crate) fn in_parts(grid: &Grid, first: usize, options: &Options<'_>) -> Vec<String> {
+    let whole = stacked(grid, options);
+    if whole.len() < 2 || first == 0 || first >= grid.header.len() {
+        return whole;
+    }
+    let part = |range: Range<usize>| Grid {
+        title: String::new(),
+        header: grid.header[range.clone()].to_vec(),
+        rows: grid
+            .rows
+            .iter()
+            .map(|(name, own)| (name.clone(), own[range.clone()].to_vec()))
+            .collect(),
+    };
+    let parts = [part(0..first), part(first..grid.header.len())];
+    parts.iter().flat_map(|part| stacked(part, options)).collect()
+}
+
 /// Ranges of columns whose widths fit `room`, as evenly filled as their number allows. A column
 /// wider than the room stands alone.
 fn chunks(widths: &[usize], gap: usize, room: usize) -> Vec<Range<usize>> {
@@ -178,4 +197,23 @@ pub(crate) fn pad_right(text: &str, width: usize) -> String {
 
 fn pad_left(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_does_not_fit_is_cut_where_its_second_part_begins() {
+        let header = ["power", "process", "reads", "memory"].map(str::to_owned).to_vec();
+        let texts = header.iter().map(|_| Text::of("1.00x")).collect();
+        let grid = Grid { title: String::new(), header, rows: vec![("lmdb".to_owned(), texts)] };
+        let at = |width| in_parts(&grid, 3, &Options { width, ..Options::default() });
+        assert_eq!(at(80).len(), 1);
+        let cut = at(32);
+        assert_eq!(cut.len(), 2, "{cut:?}");
+        assert!(cut[0].contains("reads") && cut[1].contains("memory"), "{cut:?}");
+        assert_eq!(cut[0].matches("1.00x").count(), 3, "{cut:?}");
+        assert_eq!(at(20).len(), 3, "the first part is cut too: {:?}", at(20));
+    }
 }

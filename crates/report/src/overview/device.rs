@@ -22,7 +22,7 @@ const WORK: [(&str, &str); 4] =
     [("load", "batches"), ("point", "reads"), ("update", "changes"), ("analytics", "questions")];
 
 /// Criteria of what is used.
-const USED: [(&str, &str); 2] = [("wear", "written"), ("disk", "disk")];
+const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "written"), ("disk", "disk")];
 
 /// From this ratio on it is said no more how large it is.
 const FAR: f64 = 100.0;
@@ -36,6 +36,8 @@ pub(crate) struct Device {
     pub take: Vec<Note>,
     /// The table.
     pub grid: Grid,
+    /// How many of its columns are about the work. Those behind them are about what an engine uses.
+    pub work: usize,
     /// What its marks mean.
     pub legend: Vec<String>,
     /// Of each row of the table the engine, and the most memory that it had, in bytes.
@@ -113,6 +115,7 @@ pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
         take: take(file, &table, &tiers, main),
         legend: legend(&grid, &tiers, main),
         grid,
+        work: columns.iter().take_while(|column| !column.is_used()).count(),
         engines,
         orders: PRESETS.iter().map(|preset| preset.order(&table, main)).collect(),
     })
@@ -157,7 +160,7 @@ fn columns<'a>(
         let own = table.engines.iter().filter(|entry| entry.tier == main);
         own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
     };
-    let further = WORK.into_iter().chain([("memory", "memory")]).chain(USED);
+    let further = WORK.into_iter().chain(USED);
     let further = further.filter(|(criterion, _)| measured(criterion));
     let further = further.filter_map(|(criterion, heading)| {
         Some(Column { heading: heading.to_owned(), tier: main, criterion, advice: advice(main)? })
@@ -166,10 +169,14 @@ fn columns<'a>(
 }
 
 impl Column<'_> {
+    /// Whether it is about what an engine uses.
+    fn is_used(&self) -> bool {
+        USED.iter().any(|(criterion, _)| *criterion == self.criterion)
+    }
+
     /// From which ratio on it is said no more how large it is.
     fn far(&self, file: &ResultFile) -> f64 {
-        let is_used = USED.iter().any(|(criterion, _)| *criterion == self.criterion);
-        if file.plan.lasts_ms.is_some() && !is_used { BOUND } else { FAR }
+        if file.plan.lasts_ms.is_some() && !self.is_used() { BOUND } else { FAR }
     }
 
     /// What stands in it of an engine.
@@ -386,7 +393,7 @@ pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
         let lines: Vec<String> = device.take.iter().flat_map(line).collect();
         out.push(format!("{}\n{}", table::heading("What to take", options), lines.join("\n")));
     }
-    out.extend(table::stacked(&device.grid, options));
+    out.extend(table::in_parts(&device.grid, device.work, options));
     out.push(table::packed(&device.legend, options.width).join("\n"));
     out
 }
