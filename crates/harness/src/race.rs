@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use embermark_meter::statistics::median;
 use embermark_model::result::{PhaseResult, Trial};
 
 use crate::HarnessError;
@@ -28,7 +29,7 @@ const CERTAIN: f64 = 3.0;
 /// A standard error below which two are alike.
 const CLOSE: f64 = 0.03;
 
-/// The variance of logarithms of a cell's trials, before any is known: those of 10 %.
+/// The least variance of logarithms of a cell's trials, before any is known: those of 10 %.
 const PRIOR: f64 = 0.01;
 
 /// How many trials that counts as.
@@ -78,17 +79,34 @@ struct Lane {
     out: bool,
 }
 
-/// Mean and its squared standard error of the logarithms of times.
-fn known(times: &[f64]) -> Option<(f64, f64)> {
+/// The logarithms of times, and their mean.
+fn logarithms(times: &[f64]) -> (Vec<f64>, f64) {
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    (logs, mean)
+}
+
+/// The sum of the squared distances from a mean.
+fn squares(logs: &[f64], mean: f64) -> f64 {
+    logs.iter().map(|log| (log - mean).powi(2)).sum()
+}
+
+/// Mean and its squared standard error of the logarithms of times, where trials of others have the variance `prior`.
+fn known(times: &[f64], prior: f64) -> Option<(f64, f64)> {
+    let (logs, mean) = logarithms(times);
     let n = logs.len() as f64;
-    if logs.is_empty() {
-        return None;
-    }
-    let mean = logs.iter().sum::<f64>() / n;
-    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-    let variance = PRIOR_TRIALS.mul_add(PRIOR, squares) / (PRIOR_TRIALS + n - 1.0);
-    Some((mean, variance / n))
+    let variance = PRIOR_TRIALS.mul_add(prior, squares(&logs, mean)) / (PRIOR_TRIALS + n - 1.0);
+    (!logs.is_empty()).then_some((mean, variance / n))
+}
+
+/// The variance of trials of cells that compete in a phase: the median of those that had [`RANGE`] and more, at least
+/// [`PRIOR`].
+fn prior<'a>(cells: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
+    let several = cells.filter(|times| times.len() >= RANGE as usize).map(|times| {
+        let (logs, mean) = logarithms(times);
+        squares(&logs, mean) / (logs.len() as f64 - 1.0)
+    });
+    median(&several.collect::<Vec<f64>>()).map_or(PRIOR, |variance| variance.max(PRIOR))
 }
 
 /// The lane that gains most from a trial more, by the time that it takes; `None` where every order is certain.
@@ -103,7 +121,8 @@ fn next(lanes: &[Lane]) -> Option<usize> {
         let own = || (0..lanes.len()).filter(|at| lanes[*at].group == group && !lanes[*at].out);
         let phases: BTreeSet<&String> = own().flat_map(|at| lanes[at].figures.keys()).collect();
         for phase in phases {
-            let of = |at: usize| Some((at, known(lanes[at].figures.get(phase)?)?));
+            let prior = prior(own().filter_map(|at| lanes[at].figures.get(phase)));
+            let of = |at: usize| Some((at, known(lanes[at].figures.get(phase)?, prior)?));
             let mut order: Vec<(usize, (f64, f64))> = own().filter_map(of).collect();
             order.sort_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
             for (rank, pair) in order.windows(2).enumerate() {

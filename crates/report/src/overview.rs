@@ -49,9 +49,10 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     let mut out: Vec<String> =
         notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
     if let Some(device) = device::of(file, &comparison) {
-        out.extend(rests_on(&comparison, &durability, options.width));
-        out.extend(order_turns(&scaling, options.width));
-        out.extend(not_ok(file, &comparison, &lines, &scaling, options));
+        let rests_on = rests_on(&comparison, &durability, options.width);
+        let not_ok = not_ok(file, &comparison, &lines, &scaling, options);
+        let heads = rests_on.into_iter().chain(order_turns(&scaling, options.width)).chain(not_ok);
+        out.extend(Some(heads.collect::<Vec<_>>().join("\n")).filter(|heads| !heads.is_empty()));
         out.push(places(file, options, files).join("\n"));
         out.extend(device::blocks(&device, options));
         return out.join("\n\n") + "\n";
@@ -264,8 +265,8 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
         (
-            if files.tables.is_some() { "" } else { "tables" },
-            command("embermark report RESULT --show tables"),
+            "tables",
+            command("embermark report RESULT --show tables").filter(|_| files.tables.is_none()),
         ),
         ("advice", command(&format!("embermark advise RESULT --weight {}", advise::example(file)))),
     ];

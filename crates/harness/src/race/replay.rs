@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_meter::statistics::{includes_one, median, ratio_interval};
+use embermark_meter::statistics::{includes_one, ratio_interval};
 use embermark_model::result::ResultFile;
 use embermark_model::{CellId, Durability, Scale};
 use rand::seq::SliceRandom;

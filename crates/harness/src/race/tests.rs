@@ -45,6 +45,13 @@ fn two_that_are_near_each_other_are_measured_again_until_they_are_told_apart_or_
 }
 
 #[test]
+fn one_trial_says_nothing_where_those_of_others_differ_tenfold() {
+    let scattered = [100.0, 1_100.0, 90.0, 800.0, 120.0, 700.0, 100.0, 900.0];
+    let lanes = [lane(&scattered), lane(&scattered), lane(&[3_000.0])];
+    assert_eq!(next(&lanes), Some(2), "it is as likely to have met a busy disk as to be slow");
+}
+
+#[test]
 fn neighbours_behind_the_first_are_told_apart_too() {
     let lanes = [lane(&[10.0; 5]), lane(&[30.0; 5]), lane(&[300.0, 310.0]), lane(&[305.0])];
     assert_eq!(next(&lanes), Some(3));
@@ -178,7 +185,7 @@ fn two_that_are_alike_are_seldom_told_apart() {
     let mut apart = 0;
     for seed in 0..600 {
         let lanes = raced(&[100.0, 100.0], 12, 10_000 + seed);
-        let [a, b] = [0, 1].map(|at| known(&lanes[at].figures["read"]).unwrap());
+        let [a, b] = [0, 1].map(|at| known(&lanes[at].figures["read"], PRIOR).unwrap());
         apart += u32::from((a.0 - b.0).abs() >= CERTAIN * (a.1 + b.1).sqrt());
     }
     assert!(apart <= 30, "{apart} of 600");

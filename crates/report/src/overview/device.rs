@@ -368,14 +368,8 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
             format!("{} answered by code of ours over its rows", grid::CLIENT_SIDE),
         ),
         (own(grid::STRONGER), format!("{} durability above the tier", grid::STRONGER)),
-        (
-            own(grid::BROKEN),
-            format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
-        ),
-        (
-            own("hybrid"),
-            "hybrid: embermark's own, which keeps every row twice (docs/hybrid.md)".to_owned(),
-        ),
+        (own(grid::BROKEN), format!("{} broke what the tier promises", grid::BROKEN)),
+        (own("hybrid"), "hybrid: ours, keeps every row twice (docs/hybrid.md)".to_owned()),
     ];
     says.extend(marks.into_iter().filter(|(occurs, _)| *occurs).map(|(_, text)| text));
     says

@@ -31,6 +31,8 @@ pub(super) fn notes(
     });
     let late = lines.iter().flat_map(|line| behind(comparison, line));
     notes.extend(limited(late, |who| note("behind", who)));
+    let warnings = notes::warnings(file);
+    notes.extend(limited(warnings.iter(), |warning| note("warning", warning.says.clone())));
     let surprises = scaling::unexplained(scaling);
     if !surprises.is_empty() {
         notes.push(note(
@@ -52,15 +54,23 @@ pub(super) fn notes(
         notes.extend(limited(ended.into_iter(), |says| note(status.name(), says)));
     }
     let cannot = unsupported(&all, file, comparison, lines);
-    notes.extend(limited(cannot.iter(), |(places, says)| {
-        note(Status::Unsupported.name(), format!("{places}: {}", says.join(", ")))
-    }));
+    match cannot.as_slice() {
+        [] => {}
+        [(places, says)] => {
+            let says = format!("{places}: {}", says.join(", "));
+            notes.push(note(Status::Unsupported.name(), says));
+        }
+        _ => {
+            let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
+            let engines = notes::names(lacks.map(|one| text::plain(one.engine)));
+            let says = format!("in part by {engines}; the tables say what");
+            notes.push(note(Status::Unsupported.name(), says));
+        }
+    }
     if file.manifest.finished.is_none() {
         let says = "the run was cut off; 'embermark run --resume' with its folder goes on with it";
         notes.push(note("not finished", says.to_owned()));
     }
-    let warnings = notes::warnings(file);
-    notes.extend(limited(warnings.iter(), |warning| note("warning", warning.says.clone())));
     notes
 }
 

@@ -390,7 +390,6 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
     let shown = overview(&file, &options, &files);
     let end = "  page      out/report.html\n\
                \x20 tables    out/tables.txt\n\
-               \x20           embermark report out/result.json --show tables\n\
                \x20 advice    embermark advise out/result.json --weight load=1\n";
     assert!(shown.ends_with(end), "{shown}");
 }

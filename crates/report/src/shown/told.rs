@@ -208,18 +208,29 @@ pub(crate) fn notes(all: &[Told]) -> Vec<Note> {
     said.into_iter().map(line).collect()
 }
 
-/// `durability process: shown for sqlite, lmdb (20 kills at least); by its manual for postgres`.
+/// More engines than this are counted, where a line has no room for their names.
+const MOST_NAMED: usize = 4;
+
+/// `durability process: shown for sqlite, lmdb (20 kills at least); by its manual for postgres`. Of many that it is shown
+/// for: `shown for the 9 others`.
 pub(crate) fn in_short(tier: Durability, all: &[Told]) -> Option<String> {
     let words = [("broken", "BROKEN by"), ("shown", "shown for"), ("manual", "by its manual for")];
     let of_tier = || all.iter().filter(|told| told.tier == tier);
     let parts = words.into_iter().filter_map(|(word, says)| {
         let own = || of_tier().filter(|told| told.standing.word() == word);
-        let engines = text::joined(own().map(Told::name), ", ");
+        let count = own().count();
+        let engines = match word == "shown" && count > MOST_NAMED {
+            true if count == of_tier().count() => format!("all {count}"),
+            true => format!("the {count} others"),
+            false => text::joined(own().map(Told::name), ", "),
+        };
         let least = if word == "shown" { least(own()) } else { String::new() };
         (!engines.is_empty()).then(|| format!("{says} {engines}{least}"))
     });
-    let parts = text::joined(parts, "; ");
-    (!parts.is_empty()).then(|| format!("durability {tier}: {parts}"))
+    // What is counted as the others comes after all that are named.
+    let mut parts: Vec<String> = parts.collect();
+    parts.sort_by_key(|part| part.contains(" others"));
+    (!parts.is_empty()).then(|| format!("durability {tier}: {}", parts.join("; ")))
 }
 
 /// ` (20 kills and 75 states at least)`: the fewest tries that something was shown by.
