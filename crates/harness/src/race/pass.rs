@@ -16,8 +16,12 @@ use crate::cells::PlannedCell;
 use crate::journal::{self, EndedTrial};
 use crate::session::Run;
 
-/// Time from the beginning of a run until which what is known is shown, also when not every cell had a trial.
+/// Time from the beginning of a run until which what is known is shown, also when not every cell had a trial: before a
+/// table that would not end by then.
 const FIRST_SCREEN: Duration = Duration::from_secs(55);
+
+/// The same of a trial, where its table takes longer than was expected.
+const LATEST_SCREEN: Duration = Duration::from_secs(58);
 
 /// The cells by what competes: those beside each other that differ in their engine alone.
 pub(super) fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[PlannedCell]> {
@@ -147,7 +151,16 @@ impl Run<'_> {
                 missed.extend(table);
                 continue;
             }
+            // A table of which a part is measured compares nobody, and is not shown.
+            let begun = !self.journal.trials.is_empty();
+            let known = begun.then(|| journal::assemble(&self.journal));
             for cell in table {
+                let lasts = expected(&[&cells[cell]], &self.journal.trials);
+                let is_late = self.began.elapsed() + lasts > LATEST_SCREEN;
+                if let Some(known) = known.as_ref().filter(|_| is_late && !is_shown) {
+                    self.progress.so_far(known);
+                    is_shown = true;
+                }
                 if Instant::now() >= ends {
                     missed.push(cell);
                 } else if !self.once_more(cell, 0, cells)? {
