@@ -119,12 +119,12 @@ pub enum DataError {
     #[error("files of rows are read by DuckDB: {0}")]
     Reader(embermark_libraries::Error),
     /// DuckDB could not read rows.
-    #[error("{path}: {cause}", path = .path.display())]
+    #[error("{path}: {cause}: check that the file is whole, and the query if there is one", path = .path.display())]
     Unread {
         /// The file, or what stands for it.
         path: PathBuf,
         /// DuckDB's words.
-        cause: embermark_libraries::Error,
+        cause: String,
     },
     /// An option of a reader that embermark sets itself.
     #[error(

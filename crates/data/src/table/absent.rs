@@ -1,7 +1,7 @@
 //! Words and numbers that say that there is no value.
 
 /// Words that people and programs write where a value is missing, in small letters.
-const MARKERS: [&str; 22] = [
+const MARKERS: [&str; 26] = [
     "na",
     "n/a",
     "#n/a",
@@ -24,6 +24,10 @@ const MARKERS: [&str; 22] = [
     "?",
     ".",
     "*",
+    "1.#qnan",
+    "-1.#ind",
+    "1.#inf",
+    "-1.#inf",
 ];
 
 /// Whether a word is one that stands for a missing value nearly everywhere.

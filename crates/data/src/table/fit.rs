@@ -33,6 +33,8 @@ pub(super) struct Reading {
     pub(super) nuls: u64,
     /// Times that the clocks of their zone show twice or never.
     pub(super) doubtful: u64,
+    /// Leap seconds, which are taken for the second before.
+    pub(super) leaps: u64,
 }
 
 impl Reading {
@@ -178,7 +180,10 @@ impl Reading {
     fn instant(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
         let text = text.trim_ascii();
         match (time::parse(text), whole(text)) {
-            (Some(moment), _) => self.timed(moment, unit),
+            (Some(moment), _) => {
+                self.leaps += u64::from(text.get(16..19) == Some(b":60"));
+                self.timed(moment, unit)
+            }
             (None, Err(Fault::NotWhole)) => self.in_unit(decimal_seconds(text)?, unit),
             (None, other) => other,
         }
@@ -284,14 +289,14 @@ fn whole_number(value: f64) -> Result<i64, Fault> {
     }
 }
 
-/// The truth value that a text is, as DuckDB takes them.
+/// The truth value that a text is: as DuckDB takes them, and switches.
 pub(super) fn boolean(text: &[u8]) -> Option<bool> {
     let is = |words: &[&str]| {
         words.iter().any(|word| text.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
     };
     match () {
-        () if is(&["true", "t", "yes", "y", "1"]) => Some(true),
-        () if is(&["false", "f", "no", "n", "0"]) => Some(false),
+        () if is(&["true", "t", "yes", "y", "on", "1"]) => Some(true),
+        () if is(&["false", "f", "no", "n", "off", "0"]) => Some(false),
         () => None,
     }
 }

@@ -37,6 +37,13 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
     }
 }
 
+/// What a line of names has where a column of these fields has its values, of delimited text.
+fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
+    let [name] = names else { return None };
+    let all = &source.dialect.as_ref()?.names;
+    all.iter().any(|other| other == name).then(|| name.as_bytes().to_owned())
+}
+
 impl Selection {
     /// What is asked for the columns of a table.
     ///
@@ -66,8 +73,7 @@ impl Selection {
             let is_text = for_text || fields.iter().all(|field| field.of == "VARCHAR");
             let own = column.from.as_ref().and_then(|from| from.format.as_deref());
             let format = own.or_else(|| Reading::format(rows)).filter(|_| is_text);
-            let header = (source.dialect.is_some() && names.len() == 1)
-                .then(|| names[0].as_bytes().to_owned());
+            let header = header(source, &names);
             let from = match (column.of, format) {
                 (ColumnType::Timestamp(unit), Some(format)) => {
                     let format = Literal::Text(format.to_owned());
@@ -88,8 +94,7 @@ impl Selection {
     pub(super) fn all(source: &Source) -> Self {
         let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
         for field in source.fields() {
-            let header = source.dialect.is_some().then(|| field.name.as_bytes().to_owned());
-            let place = all.add(field.sql(false), header);
+            let place = all.add(field.sql(false), header(source, &[&field.name]));
             all.columns.push(From::Field(place));
         }
         all
@@ -108,7 +113,10 @@ impl Selection {
         let mut pairs =
             std::iter::from_fn(|| pairs.find_map(|(at, name)| Some((at, name.as_ref()?))));
         let is_name = |(at, name): (usize, &Vec<u8>)| match block.cell(at, row) {
-            Cell::Text(text) => text.trim_ascii() == &name[..],
+            // The mark of UTF-8 stands before it where files were joined.
+            Cell::Text(text) => {
+                text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii() == &name[..]
+            }
             _ => false,
         };
         pairs.next().is_some_and(is_name) && pairs.all(is_name)

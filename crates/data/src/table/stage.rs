@@ -40,10 +40,11 @@ pub struct Staged {
 const FINER: &str = "time finer than the unit of its column: cut";
 const NULS: &str = "NULs before a value: passed over";
 const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
+const LEAPS: &str = "leap second: taken for the second before";
 const HEADERS: &str = "the names of the columns again: passed over";
 const CUT: &str =
     "the first rows, as the scale says; lines among them that are no rows are not counted";
-const COARSE: &str = "times of the Parquet type INT96, read to the microsecond";
+const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
 const REPEATED: &str = "a key that comes again: one row is kept, as the table says";
 /// Places of dropped rows that are remembered, by which a message finds a line.
 const REMEMBERED: usize = 1 << 20;
@@ -128,6 +129,7 @@ fn read(
         (FINER, reading.finer),
         (NULS, reading.nuls),
         (DOUBTFUL, reading.doubtful),
+        (LEAPS, reading.leaps),
         (HEADERS, headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),

@@ -22,10 +22,23 @@ pub(super) fn parse(text: &[u8]) -> Option<Moment> {
         Some(text) => (text, true),
         None => (text, false),
     };
-    let pieces =
-        Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
+    // The end of a day is the beginning of the next.
+    if let Some((day, [b'T' | b' ', b'2', b'4', b':', b'0', b'0', rest @ ..])) =
+        text.split_at_checked(10)
+    {
+        let rest = rest
+            .strip_prefix(b":00")
+            .filter(|rest| !rest.starts_with(b"."))
+            .or_else(|| (!rest.starts_with(b":")).then_some(rest))?;
+        let midnight = parse(&[day, b"T00:00:00", rest].concat())?;
+        let nanos = midnight.nanos + 86_400_000_000_000;
+        return Some(Moment { nanos, has_zone: midnight.has_zone || is_utc });
+    }
+    let pieces = Pieces::parse(text).ok()?;
     let offset = pieces.to_numeric_offset();
-    if offset.is_some_and(|offset| offset.seconds().abs() >= 86_400) {
+    // A name of a zone beside the offset says nothing more.
+    let is_named = pieces.time_zone_annotation().is_some() && offset.is_none();
+    if is_named || offset.is_some_and(|offset| offset.seconds().abs() >= 86_400) {
         return None;
     }
     let clock = pieces.date().to_datetime(pieces.time().unwrap_or_else(Time::midnight));
@@ -55,6 +68,10 @@ mod tests {
         assert_eq!(read("2004-02-27T21:29:16-0330"), Some((second, 0)));
         assert_eq!(read("2004-02-28T02:59:16+02"), Some((second, 0)));
         assert_eq!(read("2004-02-28 00:59"), Some((second - 16, 0)));
+        assert_eq!(read("2004-02-28T01:59:16+01:00[Europe/Berlin]"), Some((second, 0)));
+        for midnight in ["2004-02-28 24:00:00", "2004-02-28T24:00", "2004-02-28T24:00:00Z"] {
+            assert_eq!(read(midnight), read("2004-02-29"), "{midnight}");
+        }
         let zones =
             ["2004-02-28", "2004-02-28 00:59Z", "2004-02-28 00:59 UTC", "2004-02-28 00:59-01"];
         let has_zone = zones.map(|text| parse(text.as_bytes()).unwrap().has_zone);
@@ -73,7 +90,8 @@ mod tests {
             "2004-13-01",
             "2004-00-01",
             "2004-01-00",
-            "2004-01-01 24:00:00",
+            "2004-01-01 24:00:01",
+            "2004-01-01 24:01",
             "2004-01-01 00:60",
             "2004-01-01T",
             "2004-01-01 00:00:61",

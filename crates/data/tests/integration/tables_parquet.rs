@@ -149,7 +149,7 @@ fn every_type_goes_where_its_values_fit() {
     let (staged, rows) = staged(folder.path(), table("r.parquet", &columns, &[]));
     assert!(staged.dropped.is_empty(), "{staged:?}");
     // The column `old`, of which DuckDB cuts nanoseconds off.
-    let remark = "times of the Parquet type INT96, read to the microsecond";
+    let remark = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
     assert_eq!(staged.remarks, [(remark.to_owned(), 2)].into());
     let bytes = |bytes: &[u8]| OwnedValue::Bytes(bytes.to_vec());
     let first = vec![

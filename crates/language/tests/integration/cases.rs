@@ -12,18 +12,18 @@ fn folder() -> PathBuf {
 }
 
 /// What is proposed for files, and the rows that are staged by it.
-struct Case {
-    inferred: Inferred,
+pub(crate) struct Case {
+    pub(crate) inferred: Inferred,
     file: Definition,
-    rows: StagedTable,
-    dropped: u64,
+    pub(crate) rows: StagedTable,
+    pub(crate) dropped: u64,
 }
 
 fn case_of(from: &RowsFile) -> Case {
     case_in(&folder(), from)
 }
 
-fn case_in(folder: &Path, from: &RowsFile) -> Case {
+pub(crate) fn case_in(folder: &Path, from: &RowsFile) -> Case {
     let inferred = infer(from, folder).unwrap_or_else(|error| panic!("{from:?}: {error}"));
     let text = propose("case", std::slice::from_ref(&inferred), &Wishes::default()).0;
     let file = parse("case.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
@@ -40,21 +40,21 @@ fn case(file: &str) -> Case {
 }
 
 /// The case of a file with these bytes.
-fn made(name: &str, bytes: impl AsRef<[u8]>) -> Case {
+pub(crate) fn made(name: &str, bytes: impl AsRef<[u8]>) -> Case {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
     case_in(folder.path(), &name.into())
 }
 
 /// Why a file with these bytes is refused.
-fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
     infer(&name.into(), folder.path()).unwrap_err().to_string()
 }
 
 /// A head, and so many rows below it.
-fn lines(head: &str, rows: u64, row: impl Fn(u64) -> String) -> String {
+pub(crate) fn lines(head: &str, rows: u64, row: impl Fn(u64) -> String) -> String {
     let rows: Vec<String> = (0..rows).map(row).collect();
     format!("{head}\n{}\n", rows.join("\n"))
 }
@@ -64,12 +64,12 @@ impl Case {
         &self.file.tables[0]
     }
 
-    fn key(&self) -> Vec<&str> {
+    pub(crate) fn key(&self) -> Vec<&str> {
         self.table().key.iter().map(|place| &*self.table().columns[*place].name).collect()
     }
 
     /// The types of the columns, a '?' behind those that may be absent.
-    fn types(&self) -> Vec<String> {
+    pub(crate) fn types(&self) -> Vec<String> {
         let of = |column: &embermark_model::table::Column| {
             let unit = match column.of {
                 ColumnType::Timestamp(unit) => format!(" {}", unit.name()),
@@ -80,12 +80,12 @@ impl Case {
         self.table().columns.iter().map(of).collect()
     }
 
-    fn value(&self, row: usize, name: &str) -> OwnedValue {
+    pub(crate) fn value(&self, row: usize, name: &str) -> OwnedValue {
         let place = self.table().columns.iter().position(|column| column.name == name).unwrap();
         self.rows.value(row, place).to_owned()
     }
 
-    fn notes(&self, part: &str) -> bool {
+    pub(crate) fn notes(&self, part: &str) -> bool {
         self.inferred.notes.iter().any(|note| note.contains(part))
     }
 }

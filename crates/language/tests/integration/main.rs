@@ -7,5 +7,6 @@ mod defaults;
 mod files;
 mod mistakes;
 mod mutated;
+mod odd_files;
 mod propose;
 mod sqlite;

@@ -40,6 +40,12 @@ pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
         give("comment", text("#"));
         notes.push("lines that begin with '#' are passed over".to_owned());
     }
+    if dialect.header && !dialect.is_told {
+        notes.push(format!(
+            "the names are those of line {}: if that is a row, read = {{ header = false }}",
+            dialect.skip
+        ));
+    }
     if !dialect.is_plain {
         if dialect.skip > usize::from(dialect.header) {
             let lines = dialect.skip - usize::from(dialect.header);

@@ -7,7 +7,7 @@ use crate::DataError;
 use crate::table::source::Source;
 
 /// Days, the month before the day only where both are numbers and nothing else is possible.
-const DAYS: [&str; 21] = [
+const DAYS: [&str; 25] = [
     "%Y-%m-%d",
     "%d.%m.%Y",
     "%d/%m/%Y",
@@ -29,9 +29,13 @@ const DAYS: [&str; 21] = [
     "%Y-%b-%d",
     "%d/%b/%Y",
     "%Y%m%d",
+    "%Y-%j",
+    "%G-W%V-%u",
+    "%A, %d. %B %Y",
+    "%d. %B %Y",
 ];
 /// What follows a day.
-const HOURS: [&str; 17] = [
+const HOURS: [&str; 18] = [
     "",
     " %H:%M:%S",
     " %H:%M",
@@ -46,12 +50,13 @@ const HOURS: [&str; 17] = [
     ", %H:%M:%S",
     ", %H:%M",
     " %H:%M:%S %z",
+    " %H:%M:%S %Z",
     " %H.%M.%S",
     "_%H-%M-%S",
     ":%H:%M:%S",
 ];
 /// Others.
-const WHOLE: [&str; 11] = [
+const WHOLE: [&str; 12] = [
     "%Y%m%dT%H%M%SZ",
     "%Y%m%dT%H%M%S",
     "%Y%m%d%H%M%S",
@@ -59,6 +64,7 @@ const WHOLE: [&str; 11] = [
     "%a, %d %b %Y %H:%M:%S GMT",
     "%a, %d %b %Y %H:%M:%S %z",
     "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %Y %H:%M:%S GMT%z",
     "%d/%b/%Y:%H:%M:%S %z",
     "%Y-%m-%d %H:%M:%S,%g",
     "%d.%m.%Y %H:%M:%S,%g",

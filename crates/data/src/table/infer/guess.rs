@@ -144,7 +144,7 @@ impl Guess {
         if self.texts.len() < TEXTS && self.texts.last().is_none_or(|last| last != trimmed) {
             self.texts.push(trimmed.to_owned());
         }
-        if is_padded(trimmed) {
+        if is_padded(trimmed) || is_phone(trimmed) {
             self.take_word(text);
             return;
         }
@@ -439,8 +439,13 @@ fn is_padded(number: &[u8]) -> bool {
         && !matches!(number, [_, _, _, _, b'-', ..])
 }
 
+/// Whether a whole number with a plus has as many digits as those of telephones.
+fn is_phone(number: &[u8]) -> bool {
+    matches!(number, [b'+', digits @ ..] if digits.len() > 6 && digits.iter().all(u8::is_ascii_digit))
+}
+
 /// Whether a text is digits, or groups of three with points between, a comma and digits.
-fn has_decimal_comma(text: &[u8]) -> bool {
+pub(super) fn has_decimal_comma(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = text.split(|byte| *byte == b',');
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

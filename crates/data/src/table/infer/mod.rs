@@ -3,6 +3,7 @@
 mod columns;
 mod formats;
 mod guess;
+mod hints;
 mod keys;
 mod look;
 mod names;
@@ -16,10 +17,11 @@ use embermark_model::table::{
 
 use self::columns::{columns, told};
 use self::guess::{Guess, without_nuls};
+use self::hints::hints;
 use self::look::look;
 use super::fault::Fault;
 use super::select::Selection;
-use super::source::{Kind, Rejected, Source, SqliteTable};
+use super::source::{Kind, MIXED_ENDS, Rejected, Source, SqliteTable};
 use crate::DataError;
 
 /// Different values that are shown of a column.
@@ -168,7 +170,14 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     let folder = tempfile::tempdir().map_err(unwritable)?;
     let mut from = from.clone();
     let mut notes = Vec::new();
-    let (mut source, mut survey) = look_over(&from, base, folder.path())?;
+    let (mut source, mut survey) = match look_over(&from, base, folder.path()) {
+        Err(error) if error.to_string().contains(MIXED_ENDS) => {
+            notes.push("lines end in more than one way".to_owned());
+            from.read.push(("strict_mode".to_owned(), Literal::Bool(false)));
+            look_over(&from, base, folder.path())?
+        }
+        looked => looked?,
+    };
     // A quote that is not closed takes lines with it: without quotes there may be fewer.
     let lost = |survey: &Survey| survey.rejected.iter().map(|line| line.lines).sum::<u64>();
     let has = |survey: &Survey, fault| survey.rejected.iter().any(|line| line.fault == fault);
@@ -213,7 +222,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     }
     notes.extend(told(&source, &mut from));
     let columns = columns(&source, &survey, &mut from, &mut notes)?;
-    notes.extend(odd(&source, &survey));
+    notes.extend(hints(&source, &survey, &columns));
     let table = Table {
         name: "rows".to_owned(),
         columns,
@@ -229,34 +238,11 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
             " " => "CSV with blanks".to_owned(),
             _ => "CSV".to_owned(),
         },
-        (Some(Kind::Json), _) => "JSON".to_owned(),
         (Some(Kind::Sqlite), _) => "SQLite".to_owned(),
-        (Some(kind), _) => format!("{kind:?}"),
+        (Some(kind), _) => kind.to_string(),
         (None, _) => "a query".to_owned(),
     };
     look(&source, table, base, folder.path(), format, notes)
-}
-
-/// What rows look like that may have more in them than was found.
-fn odd(source: &Source, survey: &Survey) -> Option<String> {
-    let (field, guess) = source.fields().iter().zip(&survey.guesses).find(|(_, guess)| {
-        guess.has_texts() && guess.texts().all(|text| text.starts_with("[{") || text.contains("  "))
-    })?;
-    let kind = source.files.as_ref()?.kind;
-    match (kind, survey.rows, survey.guesses.len()) {
-        (Kind::Json, 1, _) if guess.texts().all(|text| text.starts_with("[{")) => Some(format!(
-            "one row, whose {0} holds a list: for a row of each of its parts take --query \"SELECT \
-             unnest({0}, recursive := true) FROM read_json('{1}')\"",
-            field.name,
-            source.name.display()
-        )),
-        (Kind::Csv, _, 1) => Some(format!(
-            "one column, {:?}: for columns of fixed widths take a --query with substring(), for another \
-             delimiter read = {{ delim = \"…\" }}",
-            field.name
-        )),
-        _ => None,
-    }
 }
 
 /// Looks at a table of an SQLite database: with the key and the indexes that it has there.

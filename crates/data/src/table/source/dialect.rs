@@ -10,7 +10,7 @@ const LINES: usize = 500;
 /// Lines that a quoted text may have here.
 const QUOTED: usize = 20;
 /// Delimiters, those first that are rarely a part of values.
-const DELIMITERS: [char; 5] = [';', '\t', '|', ',', ' '];
+const DELIMITERS: [char; 6] = [';', '\t', '|', '\u{1}', ',', ' '];
 /// Options that say how the text is written, which are not handed on as they are.
 pub(super) const OPTIONS: [&str; 9] =
     ["delim", "sep", "quote", "escape", "header", "skip", "names", "encoding", "strict_mode"];
@@ -21,10 +21,12 @@ pub(in crate::table) struct Dialect {
     pub(in crate::table) delimiter: String,
     pub(in crate::table) quote: String,
     pub(in crate::table) escape: String,
-    /// Lines before the first row.
+    /// Lines before the first row, a quoted text over several of them counted as one.
     pub(in crate::table) skip: usize,
     /// Whether one of them has the names.
     pub(in crate::table) header: bool,
+    /// Whether its values are of another kind than those of the rows.
+    pub(in crate::table) is_told: bool,
     /// Whether the names are the last of them, and no more lines than one.
     pub(in crate::table) is_plain: bool,
     pub(in crate::table) names: Vec<String>,
@@ -46,6 +48,9 @@ impl Dialect {
     ) -> Result<Self, String> {
         let given = |name: &str| read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         let text_of = |name| given(name).and_then(Literal::as_text).map(str::to_owned);
+        if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
+            return Err("it is UTF-32: convert it with `iconv -f UTF-32 -t UTF-8`".to_owned());
+        }
         if head.starts_with(b"\xfe\xff") || zeros(head) == Some(0) {
             return Err("it is UTF-16 with the high byte first: convert it with `iconv -f UTF-16 -t UTF-8`, or \
                         `-f UTF-16BE` where it has no mark"
@@ -85,17 +90,23 @@ impl Dialect {
             lines.iter().map(fields).collect()
         };
         let mut records = split_by(&quote, escape.as_deref());
-        if given("quote").or(given("escape")).is_none() && usual_width(&records) != records[0].len()
-        {
+        if given("quote").or(given("escape")).is_none() {
             // Quotes of another kind, where they give all rows as many values as there are names.
-            let (single, escaped) = (split_by("'", None), split_by(&quote, Some("\\")));
+            let single = split_by("'", None);
             let are_alike = |all: &[Vec<String>]| {
                 all[0].len() > 1 && all.iter().all(|row| row.len() == all[0].len())
             };
-            if are_alike(&single) {
+            let is_quoted = |row: &Vec<String>| row.iter().any(|field| is_within(field, '\''));
+            let are_quoted = records.len() > 1 && records[1..].iter().all(is_quoted);
+            let are_odd = usual_width(&records) != records[0].len();
+            let joins = text.contains('\'') && (are_odd || single[0].len() < records[0].len());
+            if are_alike(&single) && (joins || are_quoted) {
                 (quote, records) = ("'".to_owned(), single);
-            } else if are_alike(&escaped) {
-                (escape, records) = (Some("\\".to_owned()), escaped);
+            } else if are_odd {
+                let escaped = split_by(&quote, Some("\\"));
+                if are_alike(&escaped) {
+                    (escape, records) = (Some("\\".to_owned()), escaped);
+                }
             }
         }
         let escape = escape.unwrap_or_else(|| quote.clone());
@@ -117,18 +128,25 @@ impl Dialect {
                 let before = row.checked_sub(1);
                 // A header may lack the name of the first column, as R writes it, or be a comment.
                 let lacks_one = |at: usize| records[at].len() + 1 == width && width > 2;
+                // Or end with a delimiter, as the rows do not.
+                let has_end = |at: usize| {
+                    records[at].split_last().is_some_and(|(last, names)| {
+                        last.trim().is_empty() && names.len() == width && !is_values(names)
+                    })
+                };
                 let is_hidden = |at: usize| {
                     is_comment(at)
                         && records[at].len() == width
                         && width > 1
                         && is_values(&records[row])
                 };
-                before.filter(|at| lacks_one(*at) || is_hidden(*at)).unwrap_or(row)
+                before.filter(|at| lacks_one(*at) || has_end(*at) || is_hidden(*at)).unwrap_or(row)
             }
         };
+        let is_told = differs(&records[first..]);
         let header = match given("header") {
             Some(Literal::Bool(header)) => *header && names.is_none(),
-            _ => names.is_none() && is_header(&records[first..]),
+            _ => names.is_none() && (is_told || !is_values(&records[first])),
         };
         let mut rows_at = first + usize::from(header);
         if header && !is_skip_given {
@@ -145,14 +163,14 @@ impl Dialect {
         let comments = given("comment").is_none()
             && body.iter().any(|line| line.starts_with('#'))
             && body.iter().all(|line| !line.trim_start_matches('#').contains('#'));
-        let ends = lines[..rows_at].iter().map(|line| 1 + line.matches('\n').count());
-        let skip = skip + ends.sum::<usize>();
+        let skip = skip + rows_at;
         Ok(Self {
             delimiter,
             quote,
             escape,
             skip,
             header,
+            is_told,
             is_plain,
             names,
             encoding,
@@ -230,7 +248,8 @@ fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
         // A last line without an end counts where there are no others.
         ends.push(text.len());
     }
-    let is_open = |line: &str| !quote.is_empty() && line.matches(quote).count() % 2 == 1;
+    let quote = quote.chars().next();
+    let is_open = |line: &str| quote.is_some_and(|quote| is_open(line, quote, false));
     let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
     while at < ends.len() && lines.len() < LINES {
         // Where it does not close soon it is no quote.
@@ -240,6 +259,23 @@ fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
         (start, at) = ((ends[last] + 1).min(text.len()), last + 1);
     }
     lines
+}
+
+/// Whether a quote is open at the end of a line, which opens at the beginning of a field, or was before.
+pub(super) fn is_open(line: &str, quote: char, mut open: bool) -> bool {
+    let mut before = DELIMITERS[0];
+    for char in line.chars() {
+        // One that is doubled closes, and opens again.
+        let begins = before == quote || before.is_whitespace() || DELIMITERS.contains(&before);
+        open ^= char == quote && (open || begins);
+        before = char;
+    }
+    open
+}
+
+/// Whether a text begins and ends with a quote.
+fn is_within(field: &str, quote: char) -> bool {
+    field.len() > 1 && field.starts_with(quote) && field.ends_with(quote)
 }
 
 /// How many of the first records are titles: mostly empty, without a value, and names follow.
@@ -315,27 +351,38 @@ fn delimiter_of(lines: &[&str], quote: &str) -> String {
         |delimiter: &str| names.is_some_and(|names| split(names, delimiter, quote).len() > 1);
     // Of equal ones the first; a blank only where there is nothing else, and the first line has it.
     let scores = DELIMITERS.map(|delimiter| score(&delimiter));
-    let best = scores[..4].iter().max().copied().unwrap_or(0);
+    let best = scores[..5].iter().max().copied().unwrap_or(0);
     match scores.iter().position(|score| *score == best) {
         Some(place) if best > 0 => DELIMITERS[place].to_string(),
-        _ if scores[4] * 10 > lines.len() * 9 && is_whole(" ") => " ".to_owned(),
+        _ if scores[5] * 10 > lines.len() * 9 && is_whole(" ") => " ".to_owned(),
         _ => ",".to_owned(),
     }
 }
 
-/// Whether the first of these records has names: where a column's values differ from it in kind, or
-/// none of it is a value.
-fn is_header(records: &[Vec<String>]) -> bool {
+/// Whether the first of these records has values of another kind than the others: texts over numbers or
+/// times, times over numbers, numbers that count on where those of the others do not.
+fn differs(records: &[Vec<String>]) -> bool {
     let Some((first, rest)) = records.split_first() else { return true };
-    let has = |field: &str| is_number(field) || is_time(field);
+    let kind = |field: &str| usize::from(is_number(field)) + 2 * usize::from(is_time(field));
     let differs = |place: usize| {
         let name = &first[place];
         let values = rest.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_empty());
         let values: Vec<_> = values.take(100).collect();
-        let of_kind = values.iter().filter(|value| has(value)).count();
-        !has(name) && !name.trim().is_empty() && !values.is_empty() && 2 * of_kind > values.len()
+        let is_other = |value: &&&String| kind(value) != 0 && (kind(name) == 0 || kind(value) == 1);
+        let of_kind = values.iter().filter(is_other).count();
+        kind(name) != 1
+            && !is_marker(name)
+            && !name.trim().is_empty()
+            && !values.is_empty()
+            && 2 * of_kind > values.len()
     };
-    (0..first.len()).any(differs) || !is_values(first)
+    (0..first.len()).any(differs) || counts_on(first) && !rest.iter().any(|row| counts_on(row))
+}
+
+/// Whether a record has numbers of which each is greater by one than that before, as years that are names.
+fn counts_on(record: &[String]) -> bool {
+    let numbers: Vec<i64> = record.iter().filter_map(|field| field.trim().parse().ok()).collect();
+    numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0]))
 }
 
 /// Whether one of the fields is a number or a time.
@@ -444,6 +491,12 @@ mod tests {
         let mut units = "t,v\ns,degC\n".to_owned();
         (0..20).for_each(|row| units += &format!("{row},{row}.5\n"));
         assert_eq!((of(&units).skip, of(&units).is_plain), (2, false));
+    }
+
+    #[test]
+    fn a_row_with_a_word_for_no_value_is_no_line_of_names() {
+        let dialect = of("1.5,NaN,0.5\n2.5,0.25,0.5\n3.5,0.5,0.5\n");
+        assert_eq!((dialect.header, dialect.skip, dialect.is_told), (false, 0, false));
     }
 
     #[test]

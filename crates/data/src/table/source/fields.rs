@@ -108,6 +108,13 @@ pub(super) fn leaves(name: &str, sql: &str, of: &str, fields: &mut Vec<SourceFie
     fields.push(SourceField { name: name.to_owned(), sql, of: of.to_owned() });
 }
 
+/// A field of an object of JSON.
+pub(super) fn of_object(column: &str, name: String) -> SourceField {
+    let path = Literal::Text(format!("$.\"{}\"", name.replace('"', "\\\"")));
+    let sql = format!("json_extract_string({column}, {path})");
+    SourceField { name, sql, of: "VARCHAR".to_owned() }
+}
+
 /// Adds what is within a field of JSON.
 pub(super) fn json_leaves(
     top: &str,

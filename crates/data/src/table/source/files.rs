@@ -1,5 +1,7 @@
 //! The files of a table: which they are, and what is in them.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,24 @@ const OTHERS: [(&[u8], &str); 8] = [
     (b"ORC", "an ORC file: write it as Parquet"),
     (b"\x89HDF", "an HDF5 file: write it as Parquet or CSV"),
 ];
+/// The same of texts.
+const TEXTS: [(&[u8], &str); 8] = [
+    (b"<?xml", "XML: convert it to CSV or JSON"),
+    (b"<!DOCTYPE", "a web page, perhaps of an error: fetch the file again"),
+    (b"<html", "a web page, perhaps of an error: fetch the file again"),
+    (
+        b"version https://git-lfs",
+        "what Git LFS leaves in place of a file: fetch it with `git lfs pull`",
+    ),
+    (b"CREATE TABLE", SCRIPT),
+    (b"INSERT INTO", SCRIPT),
+    (b"PRAGMA foreign_keys", SCRIPT),
+    (b"BEGIN TRANSACTION", SCRIPT),
+];
+const SCRIPT: &str =
+    "a script of SQL: run it, as with `sqlite3 rows.db < FILE`, and give that database";
+/// Where in a tar archive its mark is.
+const TAR: std::ops::Range<usize> = 257..262;
 /// How the names of files in a folder end that are rows.
 const ENDS: [&str; 8] = ["csv", "tsv", "txt", "dat", "json", "jsonl", "ndjson", "parquet"];
 
@@ -34,6 +54,17 @@ pub(in crate::table) enum Kind {
     Json,
     Parquet,
     Sqlite,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Csv => "CSV",
+            Self::Json => "JSON",
+            Self::Parquet => "Parquet",
+            Self::Sqlite => "an SQLite database",
+        })
+    }
 }
 
 /// Files of one kind.
@@ -54,26 +85,32 @@ impl Files {
                 paths.push(path);
                 continue;
             }
-            let before = paths.len();
-            if is_folder {
+            let found = if is_folder {
                 let below = Pattern::escape(&path.to_string_lossy()) + "/**/*";
-                paths.extend(matching(&below)?.filter(|path| is_rows(path)));
+                matching(&below)?.into_iter().filter(|path| is_rows(path)).collect()
             } else {
-                paths.extend(matching(&path.to_string_lossy())?);
-            }
-            if paths.len() == before && !is_folder {
-                return Err(DataError::NoTableFile(path));
-            }
-            if paths.len() == before {
-                let what = format!("the folder has no file whose name ends in {}", ENDS.join(", "));
+                matching(&path.to_string_lossy())?
+            };
+            if found.is_empty() {
+                let what = match is_folder {
+                    true => format!(
+                        "the folder has no file with rows whose name ends in {}",
+                        ENDS.join(", ")
+                    ),
+                    false => "no file with rows has a name of this pattern".to_owned(),
+                };
                 return Err(DataError::NotTabular { path, what });
             }
+            paths.extend(found);
         }
         let mut kind = None;
         for path in &paths {
             let of = kind_of(path)?;
             if let Some(first) = kind.filter(|first| *first != of) {
-                let what = format!("it is {of:?}, and {} is {first:?}", paths[0].display());
+                let what = format!(
+                    "it is {of}, and {} is {first}: name those of one kind, as in \"*.csv\"",
+                    paths[0].display()
+                );
                 return Err(DataError::NotTabular { path: path.clone(), what });
             }
             kind = Some(of);
@@ -93,21 +130,44 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
+/// The names of values that folders have in their names, as in `day=1`: those of all of several files.
+pub(super) fn partitions(paths: &[PathBuf]) -> Vec<String> {
+    let of = |path: &PathBuf| -> Vec<String> {
+        let parts = path.parent().into_iter().flat_map(Path::iter);
+        parts.filter_map(|part| Some(part.to_str()?.split_once('=')?.0.to_owned())).collect()
+    };
+    let all: Vec<_> = paths.iter().map(of).collect();
+    match &all[..] {
+        [first, _, ..] if all.iter().all(|names| names == first) => first.clone(),
+        _ => Vec::new(),
+    }
+}
+
 fn is_rows(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     ENDS.iter().any(|end| name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == *end))
 }
 
-/// The files that a glob matches, by name, those aside whose names begin with a dot.
-fn matching(pattern: &str) -> Result<impl Iterator<Item = PathBuf>, DataError> {
+/// The files that a glob matches, by name, those aside that have nothing in them or names that begin with
+/// a dot. A file to which several names lead is there once.
+fn matching(pattern: &str) -> Result<Vec<PathBuf>, DataError> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let found = glob::glob_with(pattern, options).map_err(|error| DataError::NotTabular {
         path: pattern.into(),
         what: format!("not a pattern of files: {error}"),
     })?;
+    let mut seen = HashSet::new();
     // What may not be looked into has no files for us.
-    Ok(found.flatten().filter(|path| path.is_file()))
+    let mut found: Vec<PathBuf> = found.flatten().collect();
+    // The shortest of the names that a circle of links gives.
+    found.sort_by_key(|path| path.components().count());
+    found.retain(|path| {
+        std::fs::metadata(path).is_ok_and(|of| of.is_file() && of.len() > 0)
+            && path.canonicalize().is_ok_and(|path| seen.insert(path))
+    });
+    found.sort();
+    Ok(found)
 }
 
 /// What a file holds, by what it begins with.
@@ -119,19 +179,54 @@ fn kind_of(path: &Path) -> Result<Kind, DataError> {
     if head.starts_with(SQLITE) {
         return Ok(Kind::Sqlite);
     }
-    let is_binary = head.iter().take(64).any(|byte| *byte < 9);
-    let other = OTHERS.iter().find(|(magic, _)| is_binary && head.starts_with(magic));
-    if let Some((_, what)) = other {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    if let Some(what) = other(&head, text) {
         return Err(DataError::NotTabular { path: path.to_owned(), what: format!("it is {what}") });
     }
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     match text {
         [] => Err(DataError::Empty(path.to_owned())),
         [b'{', ..] => Ok(Kind::Json),
-        [b'[', rest @ ..] if matches!(rest.trim_ascii_start().first(), Some(b'{' | b']')) => {
+        [b'[', rest @ ..]
+            if matches!(rest.trim_ascii_start().first(), Some(b'{' | b']' | b'[')) =>
+        {
+            Ok(Kind::Json)
+        }
+        // A list a line.
+        [b'[', ..]
+            if matches!(
+                text.split(|byte| *byte == b'\n').next(),
+                Some([.., b']'] | [.., b']', b'\r'])
+            ) =>
+        {
             Ok(Kind::Json)
         }
         _ => Ok(Kind::Csv),
+    }
+}
+
+/// What a file is that is no table, by its beginning and by that of its text.
+fn other(head: &[u8], text: &[u8]) -> Option<&'static str> {
+    let is_binary = head.iter().take(64).any(|byte| *byte < 9);
+    let known = OTHERS.iter().find(|(magic, _)| is_binary && head.starts_with(magic));
+    let begins = |of: &[u8]| text.get(..of.len()).is_some_and(|text| text.eq_ignore_ascii_case(of));
+    let known = known.or_else(|| TEXTS.iter().find(|(beginning, _)| begins(beginning)));
+    // A power cut leaves zeros, a mark of UTF-16 says that they belong there.
+    let is_odd = |byte: &u8| matches!(byte, 1..=6 | 14..=26 | 28..=31);
+    let is_text = matches!(head, [0xfe, 0xff, ..] | [0xff, 0xfe, ..])
+        || str::from_utf8(&head[..head.len().min(512)]).is_ok()
+        || !head.iter().take(512).any(is_odd);
+    match known {
+        Some((_, what)) => Some(what),
+        None if head.get(TAR).is_some_and(|mark| mark == b"ustar") => {
+            Some("a tar archive: unpack it with `tar xf`")
+        }
+        None if head.starts_with(b"\x1f\x8b") => {
+            Some("compressed twice: unpack it with `gunzip` first")
+        }
+        None if !is_text => {
+            Some("no text, and of no kind that is known: convert it to CSV or Parquet")
+        }
+        None => None,
     }
 }
 

@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Rejected, files};
+use super::dialect::{Dialect, is_open};
+use super::{Rejected, files};
 use crate::DataError;
 
 /// Bytes of a line that DuckDB remembers of one that is no row.
@@ -16,7 +17,7 @@ pub(super) fn line(
     row: u64,
     rejected: &[Rejected],
 ) -> Option<(PathBuf, u64)> {
-    let quote = dialect.quote.bytes().next();
+    let quote = dialect.quote.chars().next();
     let mut left = row;
     for path in paths {
         let gone: Vec<(u64, u64)> = rejected
@@ -25,22 +26,24 @@ pub(super) fn line(
             .map(|line| (line.line, line.line + line.lines))
             .collect();
         let mut lines = BufReader::new(files::text(path).ok()?).split(b'\n');
-        let (mut number, mut begins, mut quoted) = (0_u64, 0, false);
+        let (mut number, mut begins, mut quoted, mut skip) = (0_u64, 0, false, dialect.skip);
         while let Some(Ok(text)) = lines.next() {
             number += 1;
-            if number <= dialect.skip as u64 || gone.iter().any(|(a, b)| (*a..*b).contains(&number))
-            {
+            if gone.iter().any(|(a, b)| (*a..*b).contains(&number)) {
                 continue;
             }
-            if !quoted {
+            if !quoted && skip == 0 {
                 begins = number;
                 let is_comment = dialect.comments && text.starts_with(b"#");
                 if text.trim_ascii().is_empty() || is_comment {
                     continue;
                 }
             }
-            quoted ^= text.iter().filter(|byte| Some(**byte) == quote).count() % 2 == 1;
-            if !quoted {
+            let text = String::from_utf8_lossy(&text);
+            quoted = quote.is_some_and(|quote| is_open(&text, quote, quoted));
+            if !quoted && skip > 0 {
+                skip -= 1;
+            } else if !quoted {
                 if left == 0 {
                     return Some((path.clone(), begins));
                 }

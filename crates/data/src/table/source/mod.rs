@@ -43,6 +43,10 @@ const OURS: [(&str, &str); 12] = [
 /// Options that say how values are written, which are read here.
 const VALUES: [&str; 4] = ["decimal_separator", "thousands", "dateformat", "timestampformat"];
 
+/// What is said of lines that end otherwise than the first.
+pub(super) const MIXED_ENDS: &str =
+    "its lines end in more than one way: write read = { strict_mode = false }";
+
 /// Lines of JSON by which its fields are told.
 const SAMPLE: i64 = 20_480;
 
@@ -58,7 +62,7 @@ pub(super) struct Source {
     pub(super) files: Option<Files>,
     /// How the first file is written, of CSV.
     pub(super) dialect: Option<Dialect>,
-    /// Fields of Parquet's INT96, whose nanoseconds DuckDB cuts off.
+    /// Times of Parquet whose nanoseconds DuckDB cuts off: INT96, and those in UTC.
     pub(super) coarse: Vec<String>,
     /// Whether a row without any value is a line that could not be read.
     pub(super) has_broken: bool,
@@ -164,7 +168,8 @@ impl Source {
                     format!("read_parquet({}, union_by_name = true{options})", list(&paths));
                 source.describe("")?;
                 let old = format!(
-                    "SELECT DISTINCT name FROM parquet_schema({}) WHERE type = 'INT96'",
+                    "SELECT DISTINCT name FROM parquet_schema({}) WHERE type = 'INT96' \
+                     OR logical_type LIKE '%isAdjustedToUTC=1%NANOS=Nano%'",
                     list(&paths)
                 );
                 source.coarse = source.texts(&old)?.into_iter().flatten().flatten().collect();
@@ -214,6 +219,13 @@ impl Source {
                 }
             }
         }
+        let folders = files::partitions(paths);
+        let folders = folders.into_iter().filter(|name| !names.contains(name));
+        let folders: Vec<String> = folders.collect();
+        let partitions = match folders.is_empty() {
+            true => "",
+            false => ", hive_partitioning = true, hive_types_autocast = false",
+        };
         let mut parts = Vec::new();
         for (dialect, paths) in &groups {
             let fields = names.iter().enumerate().map(|(at, name)| {
@@ -222,6 +234,9 @@ impl Source {
                     None => format!("NULL::VARCHAR AS f{at}"),
                 }
             });
+            let places = (names.len()..).zip(&folders);
+            let fields =
+                fields.chain(places.map(|(at, name)| format!("{} AS f{at}", quoted(name))));
             let comment = if dialect.comments { ", comment = '#'" } else { "" };
             let compression = match read.iter().any(|(name, _)| name == "compression") {
                 true => String::new(),
@@ -233,7 +248,7 @@ impl Source {
                 false => format!(", buffer_size = {}", database::BUFFER),
             };
             parts.push(format!(
-                "SELECT {} FROM read_csv({}, {}{comment}{compression}{buffer}, ignore_errors = true, \
+                "SELECT {} FROM read_csv({}, {}{comment}{compression}{buffer}{partitions}, ignore_errors = true, \
                  store_rejects = true{others})",
                 fields.collect::<Vec<_>>().join(", "),
                 list(paths),
@@ -246,7 +261,7 @@ impl Source {
             sql: format!("f{at}"),
             of: "VARCHAR".to_owned(),
         };
-        self.fields = names.into_iter().enumerate().map(field).collect();
+        self.fields = names.into_iter().chain(folders).enumerate().map(field).collect();
         self.dialect = groups.into_iter().next().map(|(dialect, _)| dialect);
         Ok(())
     }
@@ -285,13 +300,21 @@ impl Source {
             self.fields.clear();
             self.describe("json")?;
         }
+        if self.fields.iter().any(|field| self.differs_in_case(&field.name)) {
+            // Names that are one for DuckDB.
+            self.from = format!("read_json_objects({shared})");
+            let keys = format!(
+                "SELECT DISTINCT unnest(json_keys(json)) AS name FROM {} ORDER BY name",
+                self.from
+            );
+            let names = self.texts(&keys)?.into_iter().flatten().flatten();
+            self.fields = names.map(|name| fields::of_object("json", name)).collect();
+            self.has_broken = is_lines;
+            return Ok(());
+        }
         if matches!(&self.fields[..], [one] if one.name == "json") {
             // A line is no object: the fields are those that are wanted.
-            let Some(wanted) = wanted else {
-                return Err(self.not_tabular(
-                    "not all of its lines are JSON objects: take the others out, or give a query that does",
-                ));
-            };
+            let Some(wanted) = wanted else { return Err(self.no_objects(&format)) };
             self.fields.clear();
             for name in wanted {
                 let (name, sql) = ((*name).to_owned(), format!("{}::VARCHAR", quoted(name)));
@@ -321,6 +344,36 @@ impl Source {
         Ok(())
     }
 
+    /// Whether DuckDB has numbered a field of JSON, since another's name differs from it in case alone.
+    fn differs_in_case(&self, name: &str) -> bool {
+        name.rsplit_once('_').is_some_and(|(base, number)| {
+            let is_alike = |other: &SourceField| {
+                other.of != base && other.of.eq_ignore_ascii_case(base) && other.of != name
+            };
+            number.parse::<u32>().is_ok() && self.fields.iter().any(is_alike)
+        })
+    }
+
+    /// Says what takes rows out of JSON that has no objects for them.
+    fn no_objects(&self, format: &str) -> DataError {
+        let of = self.texts(&format!("SELECT any_value(typeof(json)) FROM {}", self.from));
+        let of = of.ok().and_then(|rows| rows.into_iter().flatten().next()?).unwrap_or_default();
+        let path = Literal::Text(self.name.to_string_lossy().into_owned());
+        self.not_tabular(if of.starts_with("MAP") {
+            format!(
+                "its rows lie under a key each: give --query \"SELECT unnest(map_entries(json), recursive \
+                 := true) FROM read_json({path})\""
+            )
+        } else if of.ends_with(']') {
+            format!(
+                "its rows are lists: give --query \"SELECT json->>0 AS a, json->>1 AS b FROM \
+                 read_json_objects({path}, format = '{format}')\""
+            )
+        } else {
+            "not all of its lines are JSON objects: take the others out, or give a query that does".to_owned()
+        })
+    }
+
     /// Asks DuckDB for the fields. Of JSON the type of each is the name of the field that it is within.
     fn describe(&mut self, kind: &str) -> Result<(), DataError> {
         let described = self.texts(&format!("DESCRIBE SELECT * FROM {}", self.from))?;
@@ -334,6 +387,13 @@ impl Source {
             } else {
                 let sql = format!("{column}::VARCHAR");
                 self.fields.push(SourceField { name: name.clone(), sql, of: name.clone() });
+            }
+        }
+        // A name with a dot may be that of a field within another, too.
+        for place in 1..self.fields.len() {
+            let (before, field) = self.fields.split_at_mut(place);
+            while before.iter().any(|other| other.name == field[0].name) {
+                field[0].name.push_str("_1");
             }
         }
         Ok(())
@@ -475,6 +535,12 @@ impl Source {
                 "reading it takes more memory than there is for it: give a query of fewer columns or rows",
             );
         }
+        if cause.to_string().contains("invalid state") {
+            return self.not_tabular(MIXED_ENDS);
+        }
+        // What follows shows the statement, which is not the user's.
+        let cause = cause.to_string();
+        let cause = cause.split("\n\n").next().unwrap_or_default().to_owned();
         DataError::Unread { path: self.name.clone(), cause }
     }
 
@@ -487,10 +553,14 @@ impl Source {
 fn json_format(head: &[u8]) -> &'static str {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if head.starts_with(b"[") {
+    let is_object = first.trim_ascii().ends_with(b"}");
+    let within = head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    let is_list = within.is_some_and(|within| !matches!(within, [b'{' | b'[' | b']', ..]));
+    if within.is_some() && !(is_list && first.trim_ascii().ends_with(b"]")) {
         "array"
-    } else if first.trim_ascii().ends_with(b"}") || !first.contains(&b'{') || first.len() > 1 << 16
-    {
+    } else if is_object && first.windows(2).any(|pair| pair == b"}{") {
+        "unstructured"
+    } else if is_object || !first.contains(&b'{') || first.len() > 1 << 16 {
         "newline_delimited"
     } else {
         "unstructured"
