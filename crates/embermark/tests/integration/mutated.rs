@@ -102,6 +102,24 @@ do = "delete"
 older = "1h"
 "#;
 
+/// Files of rows.
+const ROWS: [(&str, &str); 4] = [
+    (
+        "rows.csv",
+        "id,time,temp,note\n1,2024-01-01 00:00:00,20.5,\"a, \"\"b\"\"\"\n2,2024-01-01 00:00:01,NA,x\n\
+         3,2024-01-01 00:00:02,-9999,\n4,2024-01-01 00:00:03,1e3,'y'\n",
+    ),
+    (
+        "rows.tsv",
+        "# a logger\nDatum\tZeit\twert\n01.02.2024\t13:05\t1.234,5\n02.02.2024\t13:06\t2,5\n",
+    ),
+    (
+        "rows.jsonl",
+        "{\"id\":1,\"gps\":{\"lat\":8.5,\"lon\":null},\"tags\":[1,2]}\n{\"id\":2,\"gps\":{\"lat\":7},\"x\":true}\n",
+    ),
+    ("rows.json", "[{\"id\": 1, \"t\": \"2024-01-01T00:00:00Z\"},\n {\"id\": 2, \"t\": null}]"),
+];
+
 /// A plan, of what a command line does not say below.
 const PLAN: &str = r#"
 seed = 7
@@ -141,6 +159,24 @@ proptest! {
         place.write("own.toml", mutated(WORKLOAD, &edits));
         let words = ["run", "own.toml", "-e", "null,memory", "--set", "max-run-time=100ms"];
         ended(&place, &[&words[..], &SHORT].concat())?;
+    }
+
+    /// What is proposed for rows runs, or they are refused by their file; errors are of usage.
+    #[test]
+    fn rows_are_proposed_and_run_or_refused(edits in edits(), base in 0..ROWS.len(), cut in any::<Index>()) {
+        let place = Place::new();
+        let (name, text) = ROWS[base];
+        let text = mutated(text, &edits);
+        let end = if edits.len() == 5 { cut.index(text.len() + 1) } else { text.len() };
+        place.write(name, &text.as_bytes()[..end]);
+        let init = ended(&place, &["init", name, "-o", "own.toml"])?;
+        if init.status == 0 {
+            let run = ended(&place, &["run", "own.toml", "-e", "null", "--dry-run"])?;
+            prop_assert_eq!(run.status, 0, "{} {:?}", run.stderr, text);
+        } else {
+            prop_assert_eq!(init.status, 2, "{}", init.stderr);
+            prop_assert!(init.stderr.contains(name), "{}", init.stderr);
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn hints(source: &Source, survey: &Survey, columns: &[Column]) -> Vec
         } else if !has_time
             && names::is_time(name)
             && column.of == ColumnType::Text
-            && !first.is_empty()
+            && has_digits
         {
             hints.push(format!(
                 "{name}: texts such as {first} are no times by themselves: a format for them has the words \
