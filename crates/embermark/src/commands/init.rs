@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_data::table::{
-    Inferred, alike, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, stage,
+    Inferred, alike, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views,
+    stage,
 };
 use embermark_engines::registry;
 use embermark_language::{Wishes, parse, propose, statements};
@@ -134,6 +135,14 @@ fn of_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     }
     if tables.is_empty() {
         return Err(Failure::usage(format!("{name}: none of its tables has rows")));
+    }
+    let views = sqlite_views(file).map_err(Failure::usage)?;
+    if let Some(first) = views.first() {
+        say!(
+            "  left out, as views and virtual tables are: {}; a table with file = {name:?} and query = \
+             \"SELECT * FROM {first}\" has the rows of one",
+            views.join(", ")
+        );
     }
     Ok(tables)
 }

@@ -84,7 +84,7 @@ fn times_are_those_of_calendars_zones_and_ends_of_days() {
     }
     let leap = made("a.csv", "time,v\n2016-12-31T23:59:59Z,1\n2016-12-31T23:59:60Z,2\n");
     assert!(leap.notes("leap second"), "{:?}", leap.inferred.notes);
-    let odd = made("a.csv", lines("time,v", 50, |row| format!("about {row} o'clock,{row}")));
+    let odd = made("a.csv", lines("time,v", 50, |row| format!("year 2024 week {row},{row}")));
     assert!(odd.notes("words of strptime"), "{:?}", odd.inferred.notes);
     let parts = lines("year,month,day,v", 28, |row| format!("2024,2,{},{row}", row + 1));
     assert!(made("a.csv", parts).notes("format = \"%Y %m %d\""));

@@ -1,7 +1,10 @@
 //! An SQLite database is looked at, and a workload file proposed for it and for its log of statements.
 
-use embermark_data::table::{infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, stage};
+use embermark_data::table::{
+    StagedTable, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views, stage,
+};
 use embermark_language::{Wishes, Work, parse, propose, statements};
+use embermark_model::table::{ColumnType, Value};
 use rusqlite::Connection;
 
 const SCHEMA: &str = "
@@ -80,5 +83,42 @@ fn tables_keys_indexes_and_statements_of_a_database_become_a_workload_file() {
         let to = folder.path().join("staged");
         let staged = stage(&file.tables, place, folder.path(), None, 42, 0.0, &to).unwrap();
         assert_eq!(staged.rows, 300);
+    }
+}
+
+#[test]
+fn keys_of_bytes_generated_columns_and_tables_without_row_numbers_are_read_and_views_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let schema = "
+        CREATE TABLE blobs (k BLOB PRIMARY KEY NOT NULL, v TEXT) WITHOUT ROWID;
+        CREATE TABLE pairs (a INT, b TEXT, v REAL, PRIMARY KEY (b, a)) WITHOUT ROWID;
+        CREATE TABLE made (id INTEGER PRIMARY KEY, x INT, y INT AS (x * 2), z INT AS (x + 1) STORED);
+        CREATE VIEW hot AS SELECT * FROM pairs WHERE v > 10;
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO blobs SELECT randomblob(15) || CAST(i AS BLOB), i FROM n;
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO pairs SELECT i, 'b' || (i % 10), i * 0.5 FROM n;
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO made (id, x) SELECT i, 3 * i FROM n;";
+    Connection::open(&path).unwrap().execute_batch(schema).unwrap();
+    assert_eq!(sqlite_views(&path).unwrap(), ["hot"]);
+    let tables = sqlite_tables(&path).unwrap();
+    let found = tables.iter().map(|table| infer_sqlite("app.db", table, folder.path()).unwrap());
+    let found: Vec<_> = found.collect();
+    let text = propose("app", &found, &Wishes::default()).0;
+    let file = parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+    let keys = file.tables.iter().map(|table| {
+        let names = table.key.iter().map(|place| &*table.columns[*place].name);
+        names.collect::<Vec<_>>().join(" ")
+    });
+    assert_eq!(keys.collect::<Vec<_>>(), ["b a", "k", "id"]);
+    assert_eq!(file.tables[1].columns[0].of, ColumnType::Bytes);
+    for table in 0..3 {
+        let to = folder.path().join("staged");
+        assert_eq!(stage(&file.tables, table, folder.path(), None, 1, 0.0, &to).unwrap().rows, 300);
+        let rows = StagedTable::open(&to).unwrap();
+        let double = table == 2 && rows.value(0, 2) != Value::Int(6);
+        assert!(!double, "{:?}", rows.value(0, 2));
     }
 }

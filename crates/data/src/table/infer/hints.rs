@@ -41,11 +41,7 @@ pub(super) fn hints(source: &Source, survey: &Survey, columns: &[Column]) -> Vec
                  {name}) FROM {}\" takes them out",
                 read(source)
             ));
-        } else if !has_time
-            && names::is_time(name)
-            && column.of == ColumnType::Text
-            && has_digits
-        {
+        } else if !has_time && names::is_time(name) && column.of == ColumnType::Text && has_digits {
             hints.push(format!(
                 "{name}: texts such as {first} are no times by themselves: a format for them has the words \
                  of strptime, and a query may cast them"

@@ -23,7 +23,7 @@ use fields::{json_leaves, leaves, quoted, structure};
 pub(super) use files::{Files, Kind, check_whole};
 use within::Within;
 
-pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables};
+pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 
 /// Options that the reader sets itself, and what says the same.
 const OURS: [(&str, &str); 12] = [

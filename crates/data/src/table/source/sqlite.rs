@@ -102,6 +102,15 @@ pub fn sqlite_tables(path: &Path) -> Result<Vec<SqliteTable>, DataError> {
     }
 }
 
+/// The views and virtual tables of a database, whose rows are those of other tables or of no other reader.
+///
+/// # Errors
+/// If the file is not a database, or cannot be read.
+pub fn sqlite_views(path: &Path) -> Result<Vec<String>, DataError> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%' ORDER BY rowid";
+    texts(&open(path)?, sql, []).map_err(|cause| failed(path, &cause))
+}
+
 /// Whether a statement is one of this database's, and reads.
 ///
 /// # Errors
