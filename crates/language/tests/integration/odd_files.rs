@@ -38,6 +38,16 @@ fn quotes_stand_where_fields_begin() {
 }
 
 #[test]
+fn a_line_behind_a_blank_one_has_no_quote_that_is_open() {
+    let below = lines("region,v", 300, |row| format!("r{row},{row}"))
+        + "TOTAL,44850\n\n\"Source: me, 2024\"\n";
+    let below = made("a.csv", below);
+    assert_eq!((below.rows.rows(), below.dropped), (301, 1));
+    let reason = below.inferred.dropped.keys().next().unwrap();
+    assert_eq!(reason, "too few fields");
+}
+
+#[test]
 fn names_are_told_from_rows() {
     let years =
         made("a.csv", lines("id,2019,2020,2021", 50, |row| format!("c{row},{row},{row},{row}")));

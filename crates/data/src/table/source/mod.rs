@@ -472,6 +472,8 @@ impl Source {
                 "LINE SIZE OVER MAXIMUM" => Fault::TooLong,
                 _ => Fault::Unreadable,
             };
+            // Blank lines before it are not its.
+            let text = text.trim_start_matches(['\r', '\n']).to_owned();
             let within = text.trim_end().matches('\n').count() as u64;
             let is_cut = text.len() >= locate::CUT;
             let lines =
