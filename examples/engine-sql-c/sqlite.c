@@ -408,7 +408,7 @@ static struct embermark_dialect dialect = {
     .json = "TEXT",
     .json_number = "{1} ->> '$.{2}'",
     .json_text = "{1} ->> '$.{2}'",
-    .month = "CAST(strftime('%m', {1} / 1000, 'unixepoch') AS INTEGER)",
+    .month = "CAST(strftime('%Y%m', {1} / 1000, 'unixepoch') AS INTEGER)",
     .table_options = table_options,
     .index_names = "SELECT name FROM pragma_index_list('{1}')",
 };

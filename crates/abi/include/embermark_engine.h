@@ -367,7 +367,7 @@ struct embermark_dialect {
     /* The number, and the text, in a field of either form, given column and field; NULL where there is none. */
     const char *json_number;
     const char *json_text;
-    /* The month, 1 to 12, of milliseconds since 1970-01-01 UTC, given those [it has none]. */
+    /* The year and the month, 202401, of milliseconds since 1970-01-01 UTC, given those [it has none]. */
     const char *month;
     /* How a statement names a table or a column, given the name [as it is]. */
     const char *name;

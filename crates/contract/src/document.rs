@@ -53,7 +53,8 @@ pub type Field<'a> = (&'a str, Value<'a>);
 pub struct Document<'a> {
     /// Values of the key.
     pub key: &'a [Value<'a>],
-    /// The other fields. One that is absent reads as NULL.
+    /// The other fields. One that is absent reads as NULL. One that is called `data.level` is the field `level` of
+    /// a document within, `data`, whose fields follow each other: of engines of [`Language::Pipeline`] alone.
     pub fields: &'a [Field<'a>],
 }
 

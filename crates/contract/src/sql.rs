@@ -298,12 +298,19 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// The integer in a field of a column of JSON documents, of either form; NULL where there is none. The
+    /// default is exact up to 53 bits.
+    fn json_integer(&self, column: &str, field: &str) -> Option<String> {
+        let number = self.json_number(column, field)?;
+        Some(format!("CAST({number} AS {})", self.type_name(SqlType::Big)))
+    }
+
     /// The string in a field of a column of JSON documents, of either form; NULL where there is none.
     fn json_text(&self, _column: &str, _field: &str) -> Option<String> {
         None
     }
 
-    /// The month, an integer from 1 to 12, of milliseconds since 1970-01-01 UTC, in UTC; none before
+    /// The year and the month of milliseconds since 1970-01-01 UTC, in UTC, as one integer: 202401. None before
     /// 1970.
     fn month(&self, _milliseconds: &str) -> Option<String> {
         None

@@ -23,7 +23,7 @@ pub fn indexes(draft: &Draft<'_>, fields: &Fields<'_>) {
     let (Some(indexes), Some(node)) = (&draft.indexes, fields.get("index")) else { return };
     let twice = indexes.iter().enumerate().find(|(n, index)| indexes[..*n].contains(index));
     if let Some((_, index)) = twice {
-        let names: Vec<&str> = index.iter().map(|place| draft.columns[*place].name).collect();
+        let names: Vec<&str> = index.iter().map(|place| &*draft.columns[*place].name).collect();
         node.add(
             format!("the index of '{}' is given twice", names.join("', '")),
             "",
@@ -42,6 +42,19 @@ pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {
                 "",
                 "every row has a key: take the '?' away, or another column",
             );
+        }
+    }
+}
+
+/// Keys and indexes are of columns, which the fields of a document are not.
+pub fn documents(draft: &Draft<'_>, fields: &Fields<'_>) {
+    let indexes = draft.indexes.iter().flatten();
+    let places = draft.key.iter().map(|key| ("key", key)).chain(indexes.map(|of| ("index", of)));
+    for (kind, columns) in places {
+        let field = columns.iter().find(|place| draft.columns[**place].name.contains('.'));
+        if let (Some(field), Some(node)) = (field, fields.get(kind)) {
+            let what = format!("'{}' in a key or an index", draft.columns[*field].name);
+            node.add(what, "a field of a document", "make it a column of its own");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The columns of a table.
 
-use embermark_model::table::{Column, ColumnType, Field, Make, OwnedValue, TimeUnit};
+use embermark_model::table::{Column, ColumnType, Field, Make, OwnedValue, TimeUnit, Within};
 
 use crate::constant;
 use crate::make;
+use crate::names;
 use crate::node::{Entry, Fields, Node};
 use crate::rows;
 
@@ -54,6 +55,83 @@ const UNITS: [(&str, TimeUnit); 4] = [
     (TimeUnit::Microseconds.name(), TimeUnit::Microseconds),
     (TimeUnit::Nanoseconds.name(), TimeUnit::Nanoseconds),
 ];
+
+/// How the documents of a table's JSON columns are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As text.
+    Text,
+    /// In the engine's binary form.
+    Binary,
+    /// Not at all: each field is a column.
+    Columns,
+}
+
+/// What `json` of a table is given.
+pub const FORMS: [(&str, Form); 3] =
+    [("text", Form::Text), ("binary", Form::Binary), ("columns", Form::Columns)];
+
+/// What a column of JSON documents looks like.
+const JSON_EXAMPLE: &str = "{ type = \"json\", fields = { level = \"text?\" } }";
+
+/// Whether it is a column of JSON documents.
+pub fn is_json(entry: &Entry<'_>) -> bool {
+    let of = entry.node.value.get("type").and_then(|of| of.get_ref().as_str());
+    of == Some("json")
+}
+
+/// Reads the fields of a column of JSON documents, each a column with its name in the file.
+pub fn fields<'a>(
+    entry: &Entry<'a>,
+    form: Form,
+    tables: &[&str],
+) -> Option<Vec<(Entry<'a>, Option<Column>)>> {
+    let json = entry.node.fields(&["type", "fields", "from"])?;
+    let from = json.or("from", entry.name, |node| node.text())?;
+    let fields = json.need("fields", JSON_EXAMPLE, |node| node.open())?.entries();
+    if fields.is_empty() {
+        return json.mistake("a document without fields", format!("write {JSON_EXAMPLE}"));
+    }
+    let field = |field: Entry<'a>| {
+        let column = field_of(entry, &field, from, form, tables);
+        (field, column)
+    };
+    Some(fields.into_iter().map(field).collect())
+}
+
+/// Reads one field of a column of JSON documents.
+fn field_of(
+    entry: &Entry<'_>,
+    field: &Entry<'_>,
+    from: &str,
+    form: Form,
+    tables: &[&str],
+) -> Option<Column> {
+    if !names::is_plain(field.name) {
+        let what = format!("'{}' cannot be the name of a field", field.name);
+        let label = "letters, digits and underscores, no digit first";
+        return field.node.log.mistake(field.at.clone(), what, label, "");
+    }
+    let column = read(field, tables)?;
+    if column.of == ColumnType::Bytes {
+        return field.node.mistake("bytes in a document", "JSON has none", "make it a column");
+    }
+    let own = Field { names: vec![format!("{from}.{}", field.name)], format: None };
+    let from = match column.from {
+        Some(from) if from.names.is_empty() => Field { format: from.format, ..own },
+        Some(from) => *from,
+        None => own,
+    };
+    let within = Within {
+        document: entry.name.to_owned(),
+        field: field.name.to_owned(),
+        binary: form == Form::Binary,
+    };
+    let within = (form != Form::Columns).then(|| Box::new(within));
+    let name = format!("{}_{}", entry.name, field.name);
+    let from = column.make.is_none().then(|| Box::new(from));
+    Some(Column { name, from, within, ..column })
+}
 
 /// Reads one: `"u16?"`, or a table with the type and more. `tables` are the names of the file's.
 pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
@@ -135,6 +213,10 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
 }
 
 fn unknown<T>(node: &Node<'_>, name: &str) -> Option<T> {
+    if name == "json" {
+        let help = format!("write {JSON_EXAMPLE}");
+        return node.mistake("a document says what its fields are", "", help);
+    }
     match ELSEWHERE.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)) {
         Some((_, ours)) => node.mistake(
             format!("unknown type '{name}'"),

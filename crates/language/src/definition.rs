@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use embermark_model::MemoryLimit;
-use embermark_model::table::{OwnedValue, Table};
+use embermark_model::table::{OwnedValue, Table, TimeUnit};
 
 /// A workload file.
 #[derive(Clone, Debug, PartialEq)]
@@ -556,6 +556,24 @@ pub enum Grouped {
         /// The length of a bucket in the column's unit.
         units: i64,
     },
+    /// `month(time)`: the beginning of the month of a time in UTC, in the column's unit.
+    Month {
+        /// The column of time.
+        column: usize,
+        /// Its unit.
+        unit: TimeUnit,
+    },
+}
+
+impl Grouped {
+    /// The column that it is about.
+    pub const fn column(self) -> usize {
+        match self {
+            Self::Column(column) | Self::Bucket { column, .. } | Self::Month { column, .. } => {
+                column
+            }
+        }
+    }
 }
 
 /// What is computed of a group.

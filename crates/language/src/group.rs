@@ -31,6 +31,9 @@ const AGGREGATES: [(&str, Aggregate); 5] = [
 const BUCKETS: [(&str, &str); 4] =
     [("minute", "1m"), ("hour", "1h"), ("day", "1d"), ("week", "1w")];
 
+/// The bucket that is not always as long.
+const MONTH: &str = "month";
+
 /// Reads a `group`.
 pub fn read(phase: &Reading<'_>) -> Option<Group> {
     let fields = phase.fields;
@@ -200,9 +203,18 @@ fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
         }
         return Some((Grouped::Column(place), text.to_owned()));
     };
+    if name == MONTH {
+        let place = phase.draft.place_of(node, column)?;
+        return match phase.draft.column(place)?.of {
+            ColumnType::Timestamp(unit) => {
+                Some((Grouped::Month { column: place, unit }, format!("{name}({column})")))
+            }
+            of => no_timestamp(node, name, column, of),
+        };
+    }
     let named = BUCKETS.iter().find(|(bucket, _)| *bucket == name);
     let Some(length) = time::duration(named.map_or(name, |(_, length)| length)) else {
-        let valid = BUCKETS.iter().map(|(bucket, _)| *bucket).chain(["5m"]);
+        let valid = BUCKETS.iter().map(|(bucket, _)| *bucket).chain([MONTH, "5m"]);
         return node.log.unknown(node.at.clone(), "bucket of time", name, valid);
     };
     let place = phase.draft.place_of(node, column)?;
@@ -214,12 +226,13 @@ fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
             };
             Some((Grouped::Bucket { column: place, units }, format!("{name}({column})")))
         }
-        of => node.mistake(
-            format!("'{column}' is {of} and no timestamp"),
-            "",
-            format!("'{name}' is of a timestamp"),
-        ),
+        of => no_timestamp(node, name, column, of),
     }
+}
+
+fn no_timestamp<T>(node: &Node<'_>, name: &str, column: &str, of: ColumnType) -> Option<T> {
+    let help = format!("'{name}' is of a timestamp");
+    node.mistake(format!("'{column}' is {of} and no timestamp"), "", help)
 }
 
 fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {

@@ -154,11 +154,11 @@ pub fn read(
         Verb::Update if fields.get("where").is_some() => reading.update_where(),
         Verb::Group => group::read(&reading).map(Work::Group),
         Verb::Update => {
-            let (keys, set, commit) = reading.set_by_keys()?;
+            let (keys, set, commit) = reading.set_by_keys(false)?;
             Some(Work::Update { keys, set, commit, table })
         }
         Verb::Upsert => {
-            let (keys, set, commit) = reading.set_by_keys()?;
+            let (keys, set, commit) = reading.set_by_keys(true)?;
             if let (Set::OneOf(_), Some(node)) = (&set, fields.get("set")) {
                 let help = "name the columns that differ from the row as it was: set = [\"temp\"]";
                 return node.mistake("an upsert writes whole rows", "", help);
@@ -166,7 +166,7 @@ pub fn read(
             Some(Work::Upsert { table, keys, set, commit })
         }
         Verb::ReadModifyWrite => {
-            let (keys, set, commit) = reading.set_by_keys()?;
+            let (keys, set, commit) = reading.set_by_keys(false)?;
             Some(Work::ReadModifyWrite { table, keys, set, commit })
         }
         Verb::Delete => Some(Work::Delete { table, removed: reading.removed()? }),

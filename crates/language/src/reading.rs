@@ -73,14 +73,16 @@ impl Reading<'_> {
             Some("bulk") if bulk => Some(Commit::Bulk),
             Some("csv") if bulk => {
                 let is_text = |column: &&DraftColumn<'_>| {
-                    let of = column.column.as_ref().map(|column| column.of);
-                    matches!(of, Some(ColumnType::Text | ColumnType::Bytes))
+                    column.column.as_ref().is_some_and(|column| {
+                        let is_text = matches!(column.of, ColumnType::Text | ColumnType::Bytes);
+                        is_text || column.within.is_some()
+                    })
                 };
                 match self.draft.columns.iter().find(is_text) {
                     None => Some(Commit::Csv),
                     Some(column) => node.mistake(
                         format!("'{}' in a CSV file", column.name),
-                        "a text, or bytes",
+                        "a text, bytes, or a document",
                         "engines quote texts in different ways: only numbers and times go in from one",
                     ),
                 }
@@ -285,11 +287,11 @@ impl Reading<'_> {
         }
     }
 
-    /// What `update` and `read-modify-write` have.
-    pub fn set_by_keys(&self) -> Option<(Keys, Set, Commit)> {
+    /// What `update`, `upsert` and `read-modify-write` have; `whole`: rows are written as a whole.
+    pub fn set_by_keys(&self, whole: bool) -> Option<(Keys, Set, Commit)> {
         let keys = self.keys_of_rows();
         let commit = self.commit(false);
-        let set = self.set();
+        let set = self.set(whole);
         Some((keys?, set?, commit?))
     }
 
@@ -298,21 +300,35 @@ impl Reading<'_> {
         self.draft.key.iter().flatten().any(|key| *key == place) || self.draft.time() == Some(place)
     }
 
-    fn set(&self) -> Option<Set> {
+    /// Whether a column is written with the others of its document alone.
+    fn is_field(&self, place: usize) -> bool {
+        self.draft.column(place).is_some_and(|column| column.within.is_some())
+    }
+
+    /// Says that a field of a document is not set by itself.
+    fn no_field<T>(&self, node: &Node<'_>, place: usize) -> Option<T> {
+        let what = format!("'{}' cannot be set by itself", self.draft.columns[place].name);
+        let help = "an upsert writes whole rows, and their documents; json = \"columns\" has it be a column";
+        node.mistake(what, "a field of a document", help)
+    }
+
+    fn set(&self, whole: bool) -> Option<Set> {
+        let may = |place: &usize| !self.is_fixed(*place) && (whole || !self.is_field(*place));
         let Some(node) = self.fields.get("set") else {
-            let free =
-                (0..self.draft.columns.len()).filter(|place| !self.is_fixed(*place)).collect();
+            let free = (0..self.draft.columns.len()).filter(may).collect();
             return match free {
                 _ if !self.draft.sound() || self.draft.key.is_none() => None,
                 columns if columns == [] as [usize; 0] => {
-                    self.fields.mistake("nothing to set", "every column is of the key or the time")
+                    let help = "every column is of the key or the time, or a field of a document";
+                    self.fields.mistake("nothing to set", help)
                 }
                 columns => Some(Set::Columns(columns)),
             };
         };
         let columns = |node: &Node<'_>| {
             let places = self.draft.places(node)?;
-            match places.iter().find(|place| self.is_fixed(**place)) {
+            match places.iter().find(|place| !may(place)) {
+                Some(place) if !self.is_fixed(*place) => self.no_field(node, *place),
                 Some(place) => node.mistake(
                     format!("'{}' cannot be set", self.draft.columns[*place].name),
                     "of the key, or the time",
@@ -376,6 +392,9 @@ impl Reading<'_> {
                     let what = format!("'{}' cannot be set", column.name);
                     let label = "of the key, or the time";
                     return entry.node.mistake(what, label, "a row keeps its key and its time");
+                }
+                if self.is_field(place) {
+                    return self.no_field(&entry.node, place);
                 }
                 Some((place, constant::read(&entry.node, column.of)?))
             });

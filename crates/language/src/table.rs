@@ -1,11 +1,12 @@
 //! The tables of a file.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
 use crate::checks;
-use crate::column;
+use crate::column::{self, Form};
 use crate::names;
 use crate::node::{Entry, Fields, Node, all};
 use crate::rows;
@@ -26,8 +27,8 @@ pub struct Draft<'a> {
 
 /// A column as far as it could be read.
 pub struct DraftColumn<'a> {
-    /// Its name.
-    pub name: &'a str,
+    /// Its name; of a field of a document `data.level`.
+    pub name: Cow<'a, str>,
     /// Where that stands.
     pub at: Range<usize>,
     /// What it is.
@@ -42,14 +43,20 @@ impl<'a> Draft<'a> {
         let _ = names::check(log, entry.at.clone(), true, entry.name, rename);
         let mut draft =
             Self { name: entry.name, columns: Vec::new(), key: None, indexes: None, rows: None };
-        let keys = [&rows::KEYS[..], &["key", "index", "columns"]].concat();
+        let keys = [&rows::KEYS[..], &["key", "index", "json", "columns"]].concat();
         let Some(fields) = entry.node.fields(&keys) else { return draft };
         let fields = fields.named(entry.at.clone());
         let example = "[table.NAME.columns] with a line for each column, such as temp = \"f64?\"";
         let columns = fields.need("columns", example, |node| node.open());
         draft.rows = rows::read(&fields);
-        for entry in columns.iter().flat_map(Fields::entries) {
-            draft.add(&entry, tables);
+        let form = fields.or("json", Form::Text, |node| node.one_of("form", &column::FORMS));
+        let (columns_at, mut documents) = (columns.as_ref(), 0);
+        for entry in columns_at.into_iter().flat_map(Fields::entries) {
+            documents += usize::from(column::is_json(&entry));
+            draft.add(&entry, form.unwrap_or(Form::Text), tables);
+        }
+        if let (0, Some(node), true) = (documents, fields.get("json"), columns.is_some()) {
+            node.add("no column of documents", "", "'json' says how these are kept");
         }
         if draft.columns.is_empty() && columns.is_some() {
             let _: Option<()> =
@@ -74,6 +81,7 @@ impl<'a> Draft<'a> {
         });
         checks::indexes(&draft, &fields);
         checks::key(&draft, &fields);
+        checks::documents(&draft, &fields);
         checks::time(&draft, log);
         checks::made(&draft, log);
         checks::late(&draft, log);
@@ -81,22 +89,39 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    fn add(&mut self, entry: &Entry<'a>, tables: &[&str]) {
+    fn add(&mut self, entry: &Entry<'a>, form: Form, tables: &[&str]) {
         let log = entry.node.log;
         let rename = format!("rename it and write from = \"{}\" beside its type", entry.name);
         let name = names::check(log, entry.at.clone(), false, entry.name, &rename);
-        let same = |other: &&DraftColumn<'_>| other.name.eq_ignore_ascii_case(entry.name);
-        if let Some(other) = self.columns.iter().find(same) {
-            log.add(
-                entry.at.clone(),
-                format!("'{}' and '{}' are one name in SQL", other.name, entry.name),
-                "",
-                rename,
-            );
+        if column::is_json(entry) {
+            let fields = column::fields(entry, form, tables);
+            for (field, column) in fields.into_iter().flatten() {
+                let shown = format!("{}.{}", entry.name, field.name);
+                let flat = format!("{}_{}", entry.name, field.name);
+                self.push(&field, Cow::Owned(shown), &flat, "rename it", name.and(column));
+            }
+            return;
         }
         let column = column::read(entry, tables);
-        let column = name.and(column);
-        self.columns.push(DraftColumn { name: entry.name, at: entry.at.clone(), column });
+        self.push(entry, Cow::Borrowed(entry.name), entry.name, &rename, name.and(column));
+    }
+
+    /// Adds a column, which is called `flat` where fields of documents are columns.
+    fn push(
+        &mut self,
+        entry: &Entry<'a>,
+        name: Cow<'a, str>,
+        flat: &str,
+        rename: &str,
+        column: Option<Column>,
+    ) {
+        let same =
+            |other: &&DraftColumn<'_>| other.name.replace('.', "_").eq_ignore_ascii_case(flat);
+        if let Some(other) = self.columns.iter().find(same) {
+            let what = format!("'{}' and '{name}' are one name in SQL", other.name);
+            entry.node.log.add(entry.at.clone(), what, "", rename);
+        }
+        self.columns.push(DraftColumn { name, at: entry.at.clone(), column });
     }
 
     /// The place of the column that is named; says so where there is none. `None` without a word
@@ -112,7 +137,7 @@ impl<'a> Draft<'a> {
         }
         let place = self.columns.iter().position(|column| column.name == name);
         place.or_else(|| {
-            let names = self.columns.iter().map(|column| column.name);
+            let names = self.columns.iter().map(|column| &*column.name);
             node.log.unknown(node.at.clone(), "column", name, names)
         })
     }

@@ -10,7 +10,7 @@ use crate::node::{Entry, Fields, all};
 const PARTS: [&str; 2] = ["table", "phase"];
 
 /// What of a table a variant may say: whatever leaves its rows as they are.
-const OF_TABLE: [&str; 1] = ["index"];
+const OF_TABLE: [&str; 2] = ["index", "json"];
 
 /// Reads them all. `of` is what the file says, `read` what a file says as a variant has it.
 pub fn read_all(

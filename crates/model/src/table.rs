@@ -135,12 +135,26 @@ pub struct Column {
     pub nullable: bool,
     /// How its values are made, of a table whose rows are.
     pub make: Option<Make>,
+    /// The JSON document in which it is kept, where it is a field of one.
+    pub within: Option<Box<Within>>,
+}
+
+/// Where a column stands that is a field of a JSON document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The name of the column of documents.
+    pub document: String,
+    /// The name of the field.
+    pub field: String,
+    /// Whether documents are kept in the engine's binary form, and not as text.
+    pub binary: bool,
 }
 
 impl Column {
     /// A column that is never absent, and of which nothing more is said.
     pub fn new(name: impl Into<String>, of: ColumnType) -> Self {
-        Self { name: name.into(), from: None, of, longest: None, nullable: false, make: None }
+        let name = name.into();
+        Self { name, from: None, of, longest: None, nullable: false, make: None, within: None }
     }
 }
 

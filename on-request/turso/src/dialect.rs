@@ -34,7 +34,7 @@ pub(crate) static DIALECT: abi::Dialect = abi::Dialect {
     binary_json_of: c"jsonb({1})".as_ptr(),
     json_number: FIELD.as_ptr(),
     json_text: FIELD.as_ptr(),
-    month: c"CAST(strftime('%m', {1} / 1000, 'unixepoch') AS INTEGER)".as_ptr(),
+    month: c"CAST(strftime('%Y%m', {1} / 1000, 'unixepoch') AS INTEGER)".as_ptr(),
     name: NONE,
     not_null: NONE,
     create_table: NONE,

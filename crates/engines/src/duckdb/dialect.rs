@@ -42,6 +42,10 @@ impl Dialect for DuckDialect {
         Some(format!("CAST(({column} ->> '$.{field}') AS DOUBLE)"))
     }
 
+    fn json_integer(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("CAST(({column} ->> '$.{field}') AS BIGINT)"))
+    }
+
     /// The operator binds weakly, hence the parentheses:
     /// <https://duckdb.org/docs/stable/data/json/json_functions>.
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
@@ -50,7 +54,8 @@ impl Dialect for DuckDialect {
 
     /// <https://duckdb.org/docs/stable/sql/functions/timestamp>
     fn month(&self, milliseconds: &str) -> Option<String> {
-        Some(format!("month(make_timestamp_ms({milliseconds}))"))
+        let moment = format!("make_timestamp_ms({milliseconds})");
+        Some(format!("(year({moment}) * 100 + month({moment}))"))
     }
 
     /// DuckDB's CORR is NaN where there is no variance, where the standard says NULL; its NaN

@@ -155,7 +155,7 @@ impl Dialect for FirebirdSql {
     fn month(&self, milliseconds: &str) -> Option<String> {
         let moment =
             format!("DATEADD({milliseconds} MILLISECOND TO TIMESTAMP '1970-01-01 00:00:00')");
-        Some(format!("EXTRACT(MONTH FROM {moment})"))
+        Some(format!("(EXTRACT(YEAR FROM {moment}) * 100 + EXTRACT(MONTH FROM {moment}))"))
     }
 
     fn index_names(&self, table: &str) -> Option<String> {

@@ -87,6 +87,10 @@ impl Dialect for MariaSql {
         Some(format!("CAST(JSON_VALUE({column}, '$.{field}') AS DOUBLE)"))
     }
 
+    fn json_integer(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("CAST(JSON_VALUE({column}, '$.{field}') AS SIGNED)"))
+    }
+
     /// <https://mariadb.com/kb/en/json_value/>
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
         Some(format!("JSON_VALUE({column}, '$.{field}')"))
@@ -96,7 +100,7 @@ impl Dialect for MariaSql {
     fn month(&self, milliseconds: &str) -> Option<String> {
         let moment =
             format!("TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ({milliseconds} DIV 1000) SECOND");
-        Some(format!("MONTH({moment})"))
+        Some(format!("EXTRACT(YEAR_MONTH FROM {moment})"))
     }
 
     /// Named, because a server that is given has its own defaults.

@@ -71,6 +71,12 @@ impl Writer {
         self.end(list);
     }
 
+    /// Begins a document within that is written piece by piece.
+    pub fn begin_within(&mut self, name: &str) -> Begun {
+        self.name(DOCUMENT, name);
+        self.begin()
+    }
+
     /// Begins a list within that is written piece by piece.
     pub fn begin_list(&mut self, name: &str) -> Begun {
         self.name(ARRAY, name);

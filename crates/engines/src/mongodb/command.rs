@@ -33,15 +33,25 @@ impl Writer {
 
     /// What belongs to a document: its `_id`, where it has one that is not the server's own, and its
     /// fields. A NULL is left out: an absent field
-    /// reads the same and takes no room.
+    /// reads the same and takes no room. Those that are `data.level` follow each other in a document within.
     pub fn document(&mut self, def: &CollectionDef, document: &Document<'_>) {
         if !def.key.is_empty() {
             self.key(def, "_id", document.key);
         }
-        for (name, value) in document.fields {
-            if *value != Value::Null {
-                self.value(name, value);
+        let mut within = None;
+        for (name, value) in document.fields.iter().filter(|(_, value)| *value != Value::Null) {
+            let (of, field) =
+                name.split_once('.').map_or((None, *name), |(of, own)| (Some(of), own));
+            if within.as_ref().map(|(of, _)| *of) != of {
+                if let Some((_, begun)) = within.take() {
+                    self.end(begun);
+                }
+                within = of.map(|of| (of, self.begin_within(of)));
             }
+            self.value(field, value);
+        }
+        if let Some((_, begun)) = within {
+            self.end(begun);
         }
     }
 

@@ -76,6 +76,10 @@ impl Dialect for PostgresSql {
         self.documents().then(|| format!("CAST({column} ->> '{field}' AS double precision)"))
     }
 
+    fn json_integer(&self, column: &str, field: &str) -> Option<String> {
+        self.documents().then(|| format!("CAST({column} ->> '{field}' AS bigint)"))
+    }
+
     /// <https://www.postgresql.org/docs/18/functions-json.html>
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
         self.documents().then(|| format!("({column} ->> '{field}')"))
@@ -84,7 +88,9 @@ impl Dialect for PostgresSql {
     /// <https://www.postgresql.org/docs/18/functions-datetime.html>
     fn month(&self, milliseconds: &str) -> Option<String> {
         let moment = format!("to_timestamp({milliseconds} / 1000) AT TIME ZONE 'UTC'");
-        let month = format!("CAST(date_part('month', {moment}) AS integer)");
+        let month = format!(
+            "CAST(date_part('year', {moment}) * 100 + date_part('month', {moment}) AS integer)"
+        );
         self.offers.has(Offer::Months).then_some(month)
     }
 

@@ -43,6 +43,10 @@ impl Dialect for SqliteDialect {
         self.json_text(column, field)
     }
 
+    fn json_integer(&self, column: &str, field: &str) -> Option<String> {
+        self.json_text(column, field)
+    }
+
     /// The operator gives the field's value in SQL's own type, number or text.
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
         Some(format!("{column} ->> '$.{field}'"))
@@ -50,7 +54,7 @@ impl Dialect for SqliteDialect {
 
     /// <https://www.sqlite.org/lang_datefunc.html>
     fn month(&self, milliseconds: &str) -> Option<String> {
-        Some(format!("CAST(strftime('%m', {milliseconds} / 1000, 'unixepoch') AS INTEGER)"))
+        Some(format!("CAST(strftime('%Y%m', {milliseconds} / 1000, 'unixepoch') AS INTEGER)"))
     }
 
     /// A key of one INTEGER column is the row's own number, by which a table is stored. With any

@@ -8,7 +8,7 @@ use embermark_language::{
     time_column,
 };
 use embermark_model::table::{
-    Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
+    Column, ColumnType, Field, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit, Within,
 };
 
 fn read(text: &str) -> Definition {
@@ -393,4 +393,37 @@ fn the_table_with_the_most_phases_is_the_main_one() {
     assert_eq!(file.phases[0].work, Work::Get { table: 1, keys: KEYS, snapshot: Snapshot::Phase });
     let file = read(&format!("{tables}{}{}", phase("p", "b"), phase("q", "a")));
     assert_eq!(file.tables[0].name, "a");
+}
+
+#[test]
+fn fields_of_documents_are_columns_in_every_form() {
+    let file = |form: &str| {
+        read(&format!(
+            "[table.t]\nfile = \"t.json\"\nkey = [\"id\"]\n{form}\n[table.t.columns]\nid = \"u32\"\n\
+             data = {{ type = \"json\", from = \"payload\", fields = {{ x = \"f64?\", \
+             user = {{ type = \"text\", from = \"who\" }} }} }}\n[phase.p]\ndo = \"upsert\"\n"
+        ))
+    };
+    for (form, binary) in [
+        ("", Some(false)),
+        ("json = \"text\"", Some(false)),
+        ("json = \"binary\"", Some(true)),
+        ("json = \"columns\"", None),
+    ] {
+        let table = &file(form).tables[0];
+        let column = |field: &str, from: &str, of, nullable| Column {
+            from: Some(Box::new(Field { names: vec![from.to_owned()], format: None })),
+            nullable,
+            within: binary.map(|binary| {
+                let (document, field) = ("data".to_owned(), field.to_owned());
+                Box::new(Within { document, field, binary })
+            }),
+            ..Column::new(format!("data_{field}"), of)
+        };
+        let expected = [
+            column("x", "payload.x", ColumnType::Float, true),
+            column("user", "who", ColumnType::Text, false),
+        ];
+        assert_eq!(table.columns[1..], expected, "{form}");
+    }
 }

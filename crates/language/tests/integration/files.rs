@@ -46,7 +46,7 @@ fn every_example_of_the_documentation_is_right() {
     let examples = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     // Others are a table alone.
     let examples: Vec<_> = examples.filter(|example| example.contains("[phase.")).collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     for example in examples {
         assert!(read("example.toml", example).phases.len() > 4);
     }

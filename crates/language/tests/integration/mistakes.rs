@@ -369,3 +369,40 @@ fn what_is_cut_off_anywhere_is_right_or_has_mistakes() {
         "{empty}"
     );
 }
+
+#[test]
+fn documents_are_checked() {
+    let columns = "id = \"u32\"\ndata_n = \"u8\"\nseen = { type = \"timestamp\", unit = \"ms\" }";
+    let said = |table: &str, data: &str, phase: &str| {
+        let table = format!("file = \"t.csv\"\nkey = [\"id\"]\n{table}");
+        said_of(&table, &format!("{columns}\ndata = {data}"), &format!("[phase.p]\n{phase}"))
+    };
+    let insert = "do = \"insert\"";
+    let fields = |fields: &str| format!("{{ type = \"json\", fields = {{ {fields} }} }}");
+    for (table, data, what) in [
+        ("", "\"json\"".to_owned(), "a document says what its fields are"),
+        ("", "{ type = \"json\" }".to_owned(), "'fields' is missing"),
+        ("", fields(""), "a document without fields"),
+        ("", fields("n = \"u8\""), "'data_n' and 'data.n' are one name in SQL"),
+        ("", fields("\"a b\" = \"u8\""), "'a b' cannot be the name of a field"),
+        ("", fields("x = \"bytes\""), "bytes in a document"),
+        ("", fields("x = \"u9\""), "unknown type 'u9'"),
+        ("json = \"bson\"", fields("x = \"u8\""), "unknown form 'bson'"),
+        ("json = \"binary\"", "\"text\"".to_owned(), "no column of documents"),
+        ("index = [[\"data.x\"]]", fields("x = \"u8\""), "'data.x' in a key or an index"),
+    ] {
+        assert_eq!(said(table, &data, insert), [what], "{data}");
+    }
+    let data = fields("x = \"u8\", s = \"text\"");
+    for (phase, what) in [
+        ("do = \"update\"\nset = [\"data.x\"]", "'data.x' cannot be set by itself"),
+        (
+            "do = \"update\"\nwhere = [[\"data.x\", \">\", 1]]\nset = { \"data.x\" = 2 }",
+            "'data.x' cannot be set by itself",
+        ),
+        ("do = \"find\"\nwhere = [[\"data.y\", \"=\", 1]]", "unknown column 'data.y'"),
+        ("do = \"group\"\nby = [\"month(data.s)\"]", "'data.s' is text and no timestamp"),
+    ] {
+        assert_eq!(said("", &data, phase), [what], "{phase}");
+    }
+}

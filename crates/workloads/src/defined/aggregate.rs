@@ -9,6 +9,7 @@ use embermark_model::answer;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
+use super::month;
 use super::row::owned;
 
 /// What one group is of: a word for a number, and the bytes of a text with their length.
@@ -165,6 +166,10 @@ fn bucketed<'v>(by: Grouped, get: &impl Fn(usize) -> Value<'v>) -> Value<'v> {
         Grouped::Column(column) => get(column),
         Grouped::Bucket { column, units } => match get(column) {
             Value::Int(time) => Value::Int(time - time.rem_euclid(units)),
+            _ => Value::Null,
+        },
+        Grouped::Month { column, unit } => match get(column) {
+            Value::Int(time) => Value::Int(month::begin(time, unit)),
             _ => Value::Null,
         },
     }

@@ -143,8 +143,10 @@ impl Rows {
     }
 
     fn bytes_of(&self, column: usize) -> usize {
+        // In a document stand its name, marks, and digits.
+        let name = self.table.columns[column].within.as_ref().map(|own| own.field.len() + 4);
         if let Some(width) = self.of(column).width() {
-            return width as usize;
+            return name.map_or(width as usize, |name| name + 20);
         }
         let of_text = |place| match self.staged.value(place, column) {
             Value::Text(text) => text.len(),
@@ -153,7 +155,7 @@ impl Rows {
         };
         let some = self.staged.rows().min(FIRST);
         // Where its length lies, and a twentieth more than these say.
-        8 + (0..some).map(of_text).sum::<usize>() * 21 / 20 / some.max(1)
+        8 + name.unwrap_or_default() + (0..some).map(of_text).sum::<usize>() * 21 / 20 / some.max(1)
     }
 
     /// Bytes of the longest text, or bytes, of a column among the first `rows` rows.

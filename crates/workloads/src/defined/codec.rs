@@ -5,13 +5,17 @@
 //! is the last. Bytes can be the last alone.
 //!
 //! A value is, for each column that an index has, those bytes again at a fixed place; then a bit for each
-//! other column, whether it is there; the columns of fixed width; the length of each text; the texts.
+//! other column, whether it is there; the columns of fixed width; the length of each text, and of each JSON document
+//! that has columns as its fields; the texts; the documents.
 
 pub(super) mod field;
 pub(super) mod shown;
 
 use embermark_contract::kv::IndexDef;
 use embermark_model::table::{ColumnType, Table, Value};
+use smallvec::{SmallVec, smallvec};
+
+use super::documents::{Document, FEW, Stored, stored};
 
 /// Bytes of a text in an index: what is longer is compared again in the row.
 const INDEXED_TEXT: usize = 16;
@@ -30,6 +34,8 @@ pub(super) struct Codec {
     bits: usize,
     /// Where the texts begin.
     texts: usize,
+    /// The documents, each with the place of its length.
+    documents: Vec<(Document, usize)>,
     of: Vec<ColumnType>,
     /// See [`key_length`](Self::key_length).
     fixed_key: Option<usize>,
@@ -44,6 +50,16 @@ enum Place {
     Fixed { at: usize, bit: usize },
     /// In the value: its length at a place, the so-manieth bit and the so-manieth text.
     Text { length_at: usize, bit: usize },
+    /// In a document, as its so-manieth field.
+    Field { document: usize, field: usize },
+}
+
+/// What is read of a value whose columns are visited in their order.
+struct Rest<'a> {
+    /// From the text of the next column on.
+    texts: &'a [u8],
+    /// The fields of a document that was read, and which it is.
+    fields: Option<(usize, SmallVec<[Value<'a>; FEW]>)>,
 }
 
 /// Bytes of a value of fixed width in a row.
@@ -82,7 +98,8 @@ impl Codec {
             indexes.push((begin, at - begin));
         }
         let bits = at;
-        let others: Vec<usize> = (0..of.len()).filter(|c| !table.key.contains(c)).collect();
+        let own = |c: &usize| !table.key.contains(c) && table.columns[*c].within.is_none();
+        let others: Vec<usize> = (0..of.len()).filter(own).collect();
         at += others.len().div_ceil(8);
         let mut places = vec![Place::Key(0); of.len()];
         for (bit, &column) in others.iter().enumerate() {
@@ -93,13 +110,22 @@ impl Codec {
             };
             at += width(of[column]);
         }
+        let mut documents = Vec::new();
+        for stored in stored(table) {
+            let Stored::Document(document) = stored else { continue };
+            for (field, column) in document.columns.clone().enumerate() {
+                places[column] = Place::Field { document: documents.len(), field };
+            }
+            documents.push((document, at));
+            at += 4;
+        }
         for (number, &column) in table.key.iter().enumerate() {
             places[column] = Place::Key(number);
         }
         let key = table.key.clone();
         let widths = key.iter().map(|c| (!is_text(of[*c])).then(|| width(of[*c])));
         let fixed_key = widths.sum();
-        Self { places, key, indexed, indexes, bits, texts: at, of, fixed_key }
+        Self { places, key, indexed, indexes, bits, texts: at, documents, of, fixed_key }
     }
 
     /// The length of every key, where it is the same.
@@ -109,7 +135,8 @@ impl Codec {
 
     /// The length of every pair that is [laid out](Self::lay_pair), where it is the same.
     pub(super) fn pair_length(&self) -> Option<usize> {
-        let fixed = self.places.iter().all(|place| !matches!(place, Place::Text { .. }));
+        let is_fixed = |place: &Place| matches!(place, Place::Key(_) | Place::Fixed { .. });
+        let fixed = self.places.iter().all(is_fixed);
         self.key_length().filter(|_| fixed).map(|length| length + self.texts)
     }
 
@@ -180,7 +207,7 @@ impl Codec {
         }
         for (column, place) in self.places.iter().enumerate() {
             match *place {
-                Place::Key(_) => {}
+                Place::Key(_) | Place::Field { .. } => {}
                 Place::Fixed { at, bit } => {
                     let value = get(column);
                     if value != Value::Null {
@@ -201,13 +228,22 @@ impl Codec {
                 }
             }
         }
+        for (document, length_at) in &self.documents {
+            let from = to.len();
+            document.write(&get, to);
+            let length = ((to.len() - from) as u32).to_le_bytes();
+            to[*length_at..length_at + 4].copy_from_slice(&length);
+        }
     }
 
     /// Whether a value takes as much room as what stands in a column of a value that was made by
     /// [`value`](Self::value), so that it can be [`set`](Self::set).
     pub(super) fn fits(&self, bytes: &[u8], column: usize, value: Value<'_>) -> bool {
-        if !matches!(self.places[column], Place::Text { .. }) {
-            return true;
+        match self.places[column] {
+            Place::Key(_) | Place::Fixed { .. } => return true,
+            // Of a document the length of all is known when it is written.
+            Place::Field { .. } => return false,
+            Place::Text { .. } => {}
         }
         match (self.column(&[], bytes, column), value) {
             (Some(Value::Text(old)), Value::Text(new)) => old.len() == new.len(),
@@ -221,7 +257,7 @@ impl Codec {
     #[inline]
     pub(super) fn set(&self, bytes: &mut [u8], column: usize, value: Value<'_>) {
         match self.places[column] {
-            Place::Key(_) => return,
+            Place::Key(_) | Place::Field { .. } => return,
             Place::Fixed { at, bit } => {
                 let mark = 1 << (bit % 8);
                 if value == Value::Null {
@@ -260,6 +296,26 @@ impl Codec {
         self.texts + before.sum::<usize>()
     }
 
+    /// A document of a value.
+    #[inline]
+    fn document<'a>(&self, value: &'a [u8], number: usize) -> Option<&'a str> {
+        let before = self.documents[..number].iter().map(|(_, at)| length(value, *at));
+        let from = self.text_at(value, self.places.len()) + before.sum::<usize>();
+        let own = value.get(from..from + length(value, self.documents[number].1))?;
+        str::from_utf8(own).ok()
+    }
+
+    /// What is read of a value first.
+    fn rest<'a>(&self, value: &'a [u8]) -> Option<Rest<'a>> {
+        Some(Rest { texts: value.get(self.texts..)?, fields: None })
+    }
+
+    /// Whether there is nothing in a value behind its texts but its documents.
+    fn is_all(&self, value: &[u8], rest: &Rest<'_>) -> bool {
+        let documents = self.documents.iter().map(|(_, at)| length(value, *at));
+        rest.texts.len() == documents.sum::<usize>()
+    }
+
     /// Visits the columns of a pair in the file's order; `None` where it is no pair of this table.
     #[inline]
     pub(super) fn read<'a, B>(
@@ -269,12 +325,12 @@ impl Codec {
         start: B,
         mut add: impl FnMut(B, Value<'a>) -> B,
     ) -> Option<B> {
-        let mut texts = value.get(self.texts..)?;
+        let mut rest = self.rest(value)?;
         let mut done = start;
         for (column, place) in self.places.iter().enumerate() {
             let got = match *place {
                 Place::Key(number) => self.in_key(key, number)?,
-                _ => self.in_value(value, column, &mut texts)?,
+                _ => self.in_value(value, column, &mut rest)?,
             };
             done = add(done, got);
         }
@@ -288,7 +344,7 @@ impl Codec {
         &self,
         value: &'a [u8],
         column: usize,
-        texts: &mut &'a [u8],
+        rest: &mut Rest<'a>,
     ) -> Option<Value<'a>> {
         let of = self.of[column];
         let is_there = |bit: usize| value[self.bits + bit / 8] & 1 << (bit % 8) != 0;
@@ -299,9 +355,23 @@ impl Codec {
             }
             Place::Fixed { at, .. } => Some(read_fixed(of, value.get(at..at + width(of))?)),
             Place::Text { length_at, .. } => {
-                let (text, rest) = texts.split_at_checked(length(value, length_at))?;
-                *texts = rest;
+                let (text, behind) = rest.texts.split_at_checked(length(value, length_at))?;
+                rest.texts = behind;
                 text_or_bytes(of, text)
+            }
+            Place::Field { document, field } => {
+                if let Some((_, fields)) = rest.fields.as_ref().filter(|(of, _)| *of == document) {
+                    return Some(fields[field]);
+                }
+                let def = &self.documents[document].0;
+                let mut fields: SmallVec<[_; FEW]> = smallvec![Value::Null; def.columns.len()];
+                def.read(self.document(value, document)?, |field, value| {
+                    fields[field] = value;
+                    true
+                })?;
+                let own = fields[field];
+                rest.fields = Some((document, fields));
+                Some(own)
             }
         }
     }
@@ -327,6 +397,16 @@ impl Codec {
             Place::Text { length_at, .. } => {
                 let from = self.text_at(value, column);
                 text_or_bytes(of, value.get(from..from + length(value, length_at))?)
+            }
+            Place::Field { document, field } => {
+                let mut own = Value::Null;
+                self.documents[document].0.read(self.document(value, document)?, |at, value| {
+                    if at == field {
+                        own = value;
+                    }
+                    at < field
+                })?;
+                Some(own)
             }
         }
     }

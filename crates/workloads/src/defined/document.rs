@@ -5,6 +5,7 @@ mod harper_sql;
 mod pipeline;
 mod session;
 
+use std::borrow::Cow;
 use std::ops;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Client, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_model::table::{Column, ColumnType, Table, Value};
 use smallvec::SmallVec;
 
 use super::access::filters;
@@ -72,7 +73,7 @@ impl DocumentTables {
         let refused = cell.tables.iter().map(|rows| refused(rows, language)).collect();
         let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
         let defs = tables.iter().map(|table| definition(table, language, cell.client)).collect();
-        let names = tables.iter().map(|table| names(table)).collect();
+        let names = tables.iter().map(|table| names(table, language)).collect();
         let phases = 0..cell.definition.phases.len();
         let asked = |phase: usize| {
             let times = if cell.adds_up(phase) { cell.each[phase].len() } else { 1 };
@@ -105,6 +106,10 @@ const EXACT: i64 = 1 << 53;
 
 /// Why a table is no collection, if it is none.
 fn refused(rows: &Rows, language: Language) -> Option<String> {
+    let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
+    if rows.table.columns.iter().any(is_binary) {
+        return Some("JSON in another form than its own".to_owned());
+    }
     if matches!(language, Language::Pipeline) {
         return None;
     }
@@ -128,7 +133,7 @@ fn refused(rows: &Rows, language: Language) -> Option<String> {
 /// A collection lives as long as the process, which has one workload.
 fn definition(table: &'static Table, language: Language, client: Client) -> &'static CollectionDef {
     let names = |columns: &[usize]| -> &'static [&'static str] {
-        let names = columns.iter().map(|column| &*table.columns[*column].name);
+        let names = columns.iter().map(|column| name(&table.columns[*column], language));
         Vec::leak(names.collect())
     };
     let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
@@ -156,8 +161,16 @@ fn definition(table: &'static Table, language: Language, client: Client) -> &'st
     }))
 }
 
-fn names(table: &'static Table) -> Vec<&'static str> {
-    table.columns.iter().map(|column| &*column.name).collect()
+fn names(table: &'static Table, language: Language) -> Vec<&'static str> {
+    table.columns.iter().map(|column| name(column, language)).collect()
+}
+
+/// The name of a column in a document. Where nothing finds what stands within a field, it is a field itself.
+fn name(column: &'static Column, language: Language) -> &'static str {
+    match (language, pipeline::field_name(column)) {
+        (Language::Pipeline, Cow::Owned(path)) => path.leak(),
+        _ => &column.name,
+    }
 }
 
 /// Whether the newest documents are found faster by one short search a value over the key than by a
@@ -241,7 +254,7 @@ impl Database for DocumentTables {
         if let Some(why) = &self.refused[table] {
             return unsupported(why);
         }
-        let table = self.cell.tables[table].table;
+        let (table, names) = (self.cell.tables[table].table, &self.names[table]);
         match work {
             Work::Range(Range { span: Span::Rows { .. }, .. })
                 if table
@@ -263,7 +276,7 @@ impl Database for DocumentTables {
             Work::Find { .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. }
-                if session::equalities(table, &filters(&self.cell, phase, 0)).is_none()
+                if session::equalities(table, names, &filters(&self.cell, phase, 0)).is_none()
                     && (self.questions[phase].is_empty() || !is_question(work)) =>
             {
                 Ok(Execution::ClientSide)

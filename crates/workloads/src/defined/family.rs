@@ -25,7 +25,7 @@ pub(super) fn open(
 ) -> Result<Box<dyn Database>> {
     limits::check(&store.lifecycle().limits(), &cell)?;
     Ok(match store {
-        Store::Sql(store) => Box::new(SqlTables::new(Reopenable::new(store, reopener), cell)),
+        Store::Sql(store) => Box::new(SqlTables::new(Reopenable::new(store, reopener), cell)?),
         Store::Kv(store) => {
             let keeps_indexes = store.keeps_indexes();
             let plain = cell.tables.iter().all(|rows| rows.table.indexes.is_empty());

@@ -82,6 +82,11 @@ impl KvTables {
             let what = "bytes in a key that are not its last column";
             return Err(EngineError::unsupported("our coding of keys", what));
         }
+        let mut columns = cell.tables.iter().flat_map(|rows| &rows.table.columns);
+        if columns.any(|column| column.within.as_ref().is_some_and(|own| own.binary)) {
+            let what = "JSON columns of a binary form";
+            return Err(EngineError::unsupported("a key-value store", what));
+        }
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
         let (tables, arena, buffers) = (Vec::new(), Arc::default(), Buffers::default());
@@ -589,16 +594,16 @@ impl<'a> KvSession<'a> {
             // Called for each of all rows: as little as can be.
             return search(&mut |key, value| visit(codec, key, value));
         }
-        let tests: Option<Vec<Test<'_>>> =
-            filters.iter().map(|filter| Test::of(codec, filter)).collect();
+        // First those of which is known where the column lies: the others may have a document read.
+        let tests: Vec<Test<'_>> = filters.iter().filter_map(|f| Test::of(codec, f)).collect();
+        let is_other = |f: &&Filter<'_>| Test::of(codec, f).is_none();
+        let others: Vec<&Filter<'_>> = filters.iter().filter(is_other).collect();
         search(&mut |key, value| {
-            let meets = |f: &Filter<'_>| {
+            let meets = |f: &&Filter<'_>| {
                 codec.column(key, value, f.column).is_some_and(|value| f.is_met(&value))
             };
-            let is_met = match &tests {
-                Some(tests) => tests.iter().all(|test| test.is_met(key, value)),
-                None => filters.iter().all(meets),
-            };
+            let is_met =
+                tests.iter().all(|test| test.is_met(key, value)) && others.iter().all(meets);
             if is_met { visit(codec, key, value) } else { ControlFlow::Continue(()) }
         })
     }

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::cell::Rows;
 use super::correlate::pearson;
+use super::month;
 use super::port::with;
 
 /// The values of a row, in the order of its table's columns.
@@ -178,6 +179,10 @@ pub(super) fn group(
         result.push(match by {
             Grouped::Column(column) => owned(value(row, at, rows.of(*column))?),
             Grouped::Bucket { .. } => row.int(at)?.map_or(answer::Value::Null, answer::Value::Int),
+            Grouped::Month { unit, .. } => {
+                let month = row.int(at)?.map(|number| month::of_number(number, *unit));
+                month.map_or(answer::Value::Null, answer::Value::Int)
+            }
         });
     }
     for (compute, at) in group.compute.iter().zip(group.by.len()..) {

@@ -7,10 +7,10 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{
-    CsvFile, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef,
+    CsvFile, Dialect, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Asked, Condition, Group, Removed, Set, Span, Work};
+use embermark_language::{Asked, Condition, Group, Grouped, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{OwnedValue, Table, Value};
@@ -18,8 +18,10 @@ use smallvec::SmallVec;
 
 use super::arena::Arena;
 use super::cell::{Cell, Rows, conditions_of, is_question, rows_at_once};
+use super::documents::{Document, Stored, laid, lay, stored};
 use super::port::{Database, Found, Session, SessionWork, Shared, Steps, VisitRow};
 use super::row;
+use super::rows::Source;
 use super::statements::{begins_at_parameters, outliers_ask_for};
 use crate::reopenable::Reopenable;
 use phases::texts;
@@ -42,21 +44,33 @@ pub(super) struct SqlTables {
     arena: Arc<Arena>,
     /// Keys of rows found, to be changed one by one.
     looked: Vec<OwnedKey>,
+    /// By table, of one with documents: its columns as they are written.
+    written: Vec<&'static [Stored]>,
+    /// Room for the documents of a row.
+    room: Vec<u8>,
 }
 
 /// A key that was read.
 pub(super) type OwnedKey = SmallVec<[OwnedValue; 2]>;
 
 impl SqlTables {
-    pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Self {
-        let in_order = |rows: &Rows| {
-            let table = rows.table;
-            definition(table, &table.name, 0..table.columns.len())
-        };
-        let defs = cell.tables.iter().map(in_order).collect();
-        let statements = Statements::new(&cell);
-        let (expected, arena, looked) = (None, Arc::default(), Vec::new());
-        Self { store, cell, defs, statements, expected, arena, looked }
+    /// # Errors
+    /// Unsupported where a table has documents and the engine has none such.
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Result<Self> {
+        let (mut defs, mut written) = (Vec::new(), Vec::new());
+        for Rows { table, .. } in &cell.tables {
+            let own: &'static [Stored] = Vec::leak(stored(table));
+            let documents = own.iter().filter_map(Stored::document);
+            documents
+                .map(|own| document_type(store.dialect(), own))
+                .try_for_each(|of| of.map(drop))?;
+            let is_plain = own.iter().all(|stored| stored.document().is_none());
+            written.push(if is_plain { &[][..] } else { own });
+            defs.push(definition::with_documents(table, own));
+        }
+        let statements = Statements::new(&cell, true);
+        let (expected, arena, looked, room) = (None, Arc::default(), Vec::new(), Vec::new());
+        Ok(Self { store, cell, defs, statements, expected, arena, looked, written, room })
     }
 
     /// Tells the engine what statements come, where it does not know.
@@ -85,6 +99,38 @@ impl SqlTables {
             _ => false,
         })
     }
+}
+
+/// Whether rows are grouped by a month.
+fn by_month(group: &Group) -> bool {
+    group.by.iter().any(|by| matches!(by, Grouped::Month { .. }))
+}
+
+/// The type of a column of documents.
+fn document_type(dialect: &dyn Dialect, document: &Document) -> Result<&'static str> {
+    let unsupported = |what| EngineError::unsupported("this SQL engine", what);
+    let reads = dialect.json_text("a", "b").and(dialect.json_number("a", "b"));
+    if reads.is_none() {
+        return Err(unsupported("reading the fields of JSON documents"));
+    }
+    match document.binary {
+        true => dialect.binary_json().ok_or_else(|| unsupported("JSON columns of a binary form")),
+        false => dialect.json().ok_or_else(|| unsupported("columns of JSON")),
+    }
+}
+
+/// The parameters of a row as it is written; `documents` are those that were laid out.
+fn written_params<'a, 'v: 'a>(
+    written: &[Stored],
+    documents: &'a [u8],
+    get: impl Fn(usize) -> Value<'v>,
+) -> Params<'a> {
+    let mut rest = documents;
+    let each = written.iter().map(|stored| match stored {
+        Stored::Column(column) => param(get(*column)),
+        Stored::Document(_) => Param::Text(laid(&mut rest)),
+    });
+    each.collect()
 }
 
 /// A value as a parameter of a statement.
@@ -118,6 +164,12 @@ impl Database for SqlTables {
                         unsupported("queries of queries")
                     }
                     Work::Gaps { .. } if !dialect.windows() => unsupported("window functions"),
+                    Work::Group(group) if by_month(group) && dialect.month("a").is_none() => {
+                        unsupported("the month of a time")
+                    }
+                    Work::Group(group) if by_month(group) && self.cell.rows_of(phase).early() => {
+                        unsupported("the month of a time before 1970")
+                    }
                     Work::Correlate(_) if !dialect.windows() && !dialect.joins_derived_tables() => {
                         unsupported("window functions")
                     }
@@ -131,7 +183,8 @@ impl Database for SqlTables {
         self.statements.forget_of(&self.cell, table);
         let (dialect, def) = (self.store.dialect(), self.defs[table]);
         let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
-        let own = columns.iter().enumerate().filter(|(at, _)| !key.contains(at));
+        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
+        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
         let own = own.filter_map(|(at, column)| {
             let of = sql_type(column.of);
             if indexes.iter().flatten().any(|column| *column == at) {
@@ -149,7 +202,11 @@ impl Database for SqlTables {
                 rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
             dialect.sized(of, longest).map(|of| (&*column.name, of))
         });
-        let own: Vec<(&str, String)> = own.collect();
+        let documents = self.written[table].iter().filter_map(Stored::document);
+        let documents = documents.map(|document| {
+            document_type(dialect, document).map(|of| (&*document.name, of.to_owned()))
+        });
+        let own = own.map(Ok).chain(documents).collect::<Result<Vec<(&str, String)>>>()?;
         let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
         self.store.batch(&dialect.drop_table(def.name))?;
         let create = match self.asks_for_ends(table) {
@@ -171,7 +228,23 @@ impl Database for SqlTables {
     }
 
     fn lay_out(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
-        self.cell.lay_keys(phase, operations, arena);
+        let (cell, work) = (&self.cell, self.cell.work(phase));
+        let written = work.table().map_or(&[][..], |table| self.written[table]);
+        match work {
+            Work::Insert { .. } if !written.is_empty() => {
+                let rows = &cell.rows_of(phase).staged;
+                arena.lay(phase, operations, None, |i, to| {
+                    lay(written, |column| rows.value(i, column), to);
+                });
+            }
+            Work::Upsert { .. } if !written.is_empty() => {
+                arena.lay(phase, operations, None, |i, to| {
+                    let row = cell.upserted(phase, i);
+                    lay(written, |column| row[column], to);
+                });
+            }
+            _ => cell.lay_keys(phase, operations, arena),
+        }
     }
 
     fn take(&mut self, arena: Arc<Arena>) {
@@ -193,15 +266,50 @@ impl Database for SqlTables {
         &mut self,
         table: usize,
         rows: usize,
-        _: Option<usize>,
+        phase: Option<usize>,
         meter: &mut Meter,
     ) -> Result<u64> {
         self.expect(QueryKind::Analytic)?;
-        let sorted = self.store.bulk_sorted();
-        let source = self.cell.tables[table].source(rows, sorted, meter);
-        let mut rows = TableRows { source, row: Params::new() };
-        let loaded = self.store.bulk_insert(self.defs[table], &mut rows)?;
-        rows.source.count_given();
+        let rows_of = &self.cell.tables[table];
+        let (store, def) = (&mut *self.store, self.defs[table]);
+        let mut source = rows_of.source(rows, store.bulk_sorted(), meter);
+        let written = self.written[table];
+        if written.is_empty() {
+            let mut rows = TableRows { source, row: Params::new() };
+            let loaded = store.bulk_insert(def, &mut rows)?;
+            rows.source.count_given();
+            return Ok(loaded);
+        }
+        let mut loads = Loads::of(store, def, rows_of, written)?;
+        let mut loaded = 0;
+        if let Some(laid) = phase.and_then(|phase| self.arena.of(phase)) {
+            let mut next = || source.advance().map(|(_, place)| (place, laid.at(place)));
+            loaded += loads.load(&mut next)?;
+        } else {
+            let mut places = Vec::new();
+            loop {
+                places.clear();
+                places
+                    .extend(std::iter::from_fn(|| source.advance()).map(|(_, at)| at).take(PIECE));
+                if places.is_empty() {
+                    break;
+                }
+                self.room.clear();
+                let mut ends = Vec::with_capacity(places.len());
+                for place in &places {
+                    lay(written, |column| rows_of.staged.value(*place, column), &mut self.room);
+                    ends.push(self.room.len());
+                }
+                let (mut from, mut each) = (0, places.iter().zip(&ends));
+                let mut next = || {
+                    let (place, end) = each.next()?;
+                    Some((*place, &self.room[std::mem::replace(&mut from, *end)..*end]))
+                };
+                loaded += loads.load(&mut next)?;
+            }
+            self.room = Vec::new();
+        }
+        source.count_given();
         Ok(loaded)
     }
 
@@ -214,13 +322,14 @@ impl Database for SqlTables {
     }
 
     fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, statements, arena, looked, .. } = self;
-        store
-            .within(scope, |store| work(&mut SqlSession { store, cell, statements, arena, looked }))
+        let Self { store, cell, statements, arena, looked, written, room, .. } = self;
+        store.within(scope, |store| {
+            work(&mut SqlSession { store, cell, statements, arena, looked, written, room })
+        })
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
-        let contents = texts(self.store.dialect(), &self.cell.tables[table]).contents();
+        let contents = texts(self.store.dialect(), &self.cell.tables[table], true).contents();
         let all = self.store.prepare(&contents)?;
         let columns = &self.cell.tables[table].table.columns;
         self.store.query(all, &[], &mut |result| {
@@ -262,7 +371,7 @@ impl Database for SqlTables {
 
 /// Rows on their way into a bulk load.
 struct TableRows<'a> {
-    source: super::rows::Source<'a>,
+    source: Source<'a>,
     row: Params<'a>,
 }
 
@@ -275,12 +384,81 @@ impl BulkRows for TableRows<'_> {
     }
 }
 
+/// Rows whose documents are made at once, where they were not laid out before.
+const PIECE: usize = 65_536;
+
+/// Gives the place of a row, and its documents.
+type Next<'n, 'd> = dyn FnMut() -> Option<(usize, &'d [u8])> + 'n;
+
+/// Loads rows that have documents.
+struct Loads<'a> {
+    store: &'a mut dyn SqlStore,
+    def: &'static TableDef,
+    rows: &'a Rows,
+    written: &'static [Stored],
+    /// Puts a row in, where a bulk path does not: it takes values as they are, and what makes the binary form of a
+    /// document is a function.
+    insert: Option<Statement>,
+}
+
+impl<'a> Loads<'a> {
+    fn of(
+        store: &'a mut dyn SqlStore,
+        def: &'static TableDef,
+        rows: &'a Rows,
+        written: &'static [Stored],
+    ) -> Result<Self> {
+        let is_binary = written.iter().filter_map(Stored::document).any(|own| own.binary);
+        let text = is_binary.then(|| texts(store.dialect(), rows, true).insert());
+        let insert = text.map(|text| store.prepare(&text)).transpose()?;
+        Ok(Self { store, def, rows, written, insert })
+    }
+
+    /// Loads those that come; how many the engine says there were.
+    fn load<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
+    where
+        'a: 'd,
+    {
+        let (rows, written) = (self.rows, self.written);
+        let mut rows = DocumentRows { rows, written, next, row: Params::new() };
+        let Some(insert) = self.insert else { return self.store.bulk_insert(self.def, &mut rows) };
+        let mut stored = 0;
+        self.store.within(Scope::Batch, |store| {
+            while let Some(row) = rows.next() {
+                stored += store.run(insert, row)?;
+            }
+            Ok(())
+        })?;
+        Ok(stored)
+    }
+}
+
+/// Rows with documents on their way into a bulk load.
+struct DocumentRows<'n, 'd> {
+    rows: &'d Rows,
+    written: &'static [Stored],
+    next: &'n mut (dyn FnMut() -> Option<(usize, &'d [u8])> + 'n),
+    row: Params<'d>,
+}
+
+impl BulkRows for DocumentRows<'_, '_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        let (place, documents) = (self.next)()?;
+        self.row =
+            written_params(self.written, documents, |column| self.rows.staged.value(place, column));
+        Some(&self.row)
+    }
+}
+
 pub(super) struct SqlSession<'a> {
     pub store: &'a mut dyn SqlStore,
     pub cell: &'a Cell,
     pub statements: &'a Statements,
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
+    /// By table, see [`SqlTables`]; nothing where no rows are written.
+    pub written: &'a [&'static [Stored]],
+    pub room: &'a mut Vec<u8>,
 }
 
 impl<'a> SqlSession<'a> {
@@ -296,6 +474,26 @@ impl<'a> SqlSession<'a> {
             found.rows += row::whole(result, rows.table)?;
             Ok(())
         })
+    }
+
+    /// Puts a row in that has documents, as they were laid out or made now.
+    fn write<'v>(
+        &mut self,
+        phase: usize,
+        i: usize,
+        written: &[Stored],
+        get: impl Fn(usize) -> Value<'v>,
+    ) -> Result<u64> {
+        let documents = match self.arena.of(phase) {
+            Some(laid) => laid.at(i),
+            None => {
+                self.room.clear();
+                lay(written, &get, self.room);
+                &*self.room
+            }
+        };
+        let row = written_params(written, documents, get);
+        self.store.run(self.statements.of(phase)[0], &row)
     }
 
     /// The value of whose rows question `i` of a phase is, where it is of one.
@@ -424,9 +622,15 @@ impl Session for SqlSession<'_> {
         let cell = self.cell;
         let (work, rows) = (cell.work(phase), cell.rows_of(phase));
         match work {
-            Work::Insert { .. } => {
-                let params: Params<'_> = rows.row(i).map(param).collect();
-                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+            Work::Insert { table, .. } => {
+                let get = |column| rows.staged.value(i, column);
+                found.changed += match self.written[*table] {
+                    [] => {
+                        let row: Params<'_> = rows.row(i).map(param).collect();
+                        self.store.run(self.statements.of(phase)[0], &row)?
+                    }
+                    written => self.write(phase, i, written, get)?,
+                };
             }
             Work::Get { .. } | Work::Open { .. } => {
                 let key = self.key(phase, i);
@@ -487,10 +691,18 @@ impl Session for SqlSession<'_> {
                 found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
             Work::Group(group) => self.group((phase, i), group, rows, found)?,
-            Work::Upsert { .. } => {
-                let row: Params<'_> = cell.upserted(phase, i).into_iter().map(param).collect();
+            Work::Upsert { table, .. } => {
+                let row = cell.upserted(phase, i);
                 // How many rows that changes, each engine counts in its own way.
-                self.store.run(self.statements.of(phase)[0], &row)?;
+                match self.written[*table] {
+                    [] => {
+                        let row: Params<'_> = row.into_iter().map(param).collect();
+                        self.store.run(self.statements.of(phase)[0], &row)?;
+                    }
+                    written => {
+                        self.write(phase, i, written, |column| row[column])?;
+                    }
+                }
                 found.changed += 1;
             }
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,

@@ -6,8 +6,10 @@ use embermark_language::{
     Aggregate, Asked, Change, Compute, Condition, Correlate, Group, Grouped, Operator, OrderBy,
     Phase, Range, Removed, Set, Span, Work,
 };
-use embermark_model::table::{OwnedValue, Table};
+use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit};
 use smallvec::SmallVec;
+
+use super::documents::{Stored, stored};
 
 /// A table in a dialect.
 #[derive(Clone, Copy)]
@@ -16,11 +18,63 @@ pub(super) struct Texts<'a> {
     pub table: &'a Table,
     /// Whether times lie before 1970.
     pub early: bool,
+    /// Whether the columns that are fields of documents are kept in these, and not as columns.
+    pub documents: bool,
 }
 
 impl Texts<'_> {
     fn name(&self, column: usize) -> String {
-        self.dialect.column(&self.table.columns[column].name)
+        self.name_of("", column)
+    }
+
+    /// A column, as of a table by another name: of a field of a document what reads it.
+    fn name_of(&self, prefix: &str, column: usize) -> String {
+        let column = &self.table.columns[column];
+        if let Some(within) = column.within.as_deref().filter(|_| self.documents)
+            && let document = format!("{prefix}{}", self.dialect.column(&within.document))
+            && let Some(field) = self.field(&document, &within.field, column.of)
+        {
+            return field;
+        }
+        format!("{prefix}{}", self.dialect.column(&column.name))
+    }
+
+    /// A field of a document, where the engine reads it.
+    fn field(&self, document: &str, field: &str, of: ColumnType) -> Option<String> {
+        match of {
+            ColumnType::Text | ColumnType::Bytes => self.dialect.json_text(document, field),
+            ColumnType::Float => self.dialect.json_number(document, field),
+            ColumnType::Bool | ColumnType::Int { .. } | ColumnType::Timestamp(_) => {
+                self.dialect.json_integer(document, field)
+            }
+        }
+    }
+
+    /// The columns as they are written: those that are fields of documents as these.
+    fn written(&self) -> Vec<Stored> {
+        match self.documents {
+            true => stored(self.table),
+            false => (0..self.table.columns.len()).map(Stored::Column).collect(),
+        }
+    }
+
+    /// The name of a column as it is written.
+    fn written_name<'a>(&'a self, stored: &'a Stored) -> &'a str {
+        match stored {
+            Stored::Column(column) => &self.table.columns[*column].name,
+            Stored::Document(document) => &document.name,
+        }
+    }
+
+    /// The places of parameters for the columns as they are written.
+    fn places(&self, written: &[Stored]) -> String {
+        let place = |(stored, n): (&Stored, usize)| match stored {
+            Stored::Document(document) if document.binary => {
+                self.dialect.binary_json_of(&self.place(n))
+            }
+            _ => self.place(n),
+        };
+        written.iter().zip(1..).map(place).collect::<Vec<_>>().join(", ")
     }
 
     fn names<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> Vec<String> {
@@ -33,10 +87,8 @@ impl Texts<'_> {
 
     /// Every column, as of a table by another name.
     fn all_of(&self, prefix: &str) -> String {
-        let columns = self.table.columns.iter();
-        let name = |name: &str| format!("{prefix}{}", self.dialect.column(name));
-        let names: Vec<String> = columns.map(|column| name(&column.name)).collect();
-        names.join(", ")
+        let columns = 0..self.table.columns.len();
+        columns.map(|column| self.name_of(prefix, column)).collect::<Vec<_>>().join(", ")
     }
 
     fn table(&self) -> String {
@@ -54,18 +106,26 @@ impl Texts<'_> {
         each.collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Parameters: every column in order.
+    /// Parameters: every column in order, as it is written.
     pub(super) fn insert(&self) -> String {
-        let places: Vec<String> = (1..=self.table.columns.len()).map(|n| self.place(n)).collect();
-        let (table, all, places) = (self.table(), self.all(), places.join(", "));
-        format!("INSERT INTO {table} ({all}) VALUES ({places})")
+        let written = self.written();
+        let names = written.iter().map(|stored| self.dialect.column(self.written_name(stored)));
+        let (table, all) = (self.table(), names.collect::<Vec<_>>().join(", "));
+        format!("INSERT INTO {table} ({all}) VALUES ({})", self.places(&written))
     }
 
-    /// Parameters: every column in order.
+    /// Parameters: every column in order, as it is written.
     fn upsert(&self) -> String {
-        let names: Vec<&str> = self.table.columns.iter().map(|column| &*column.name).collect();
-        let key: Vec<&str> = self.table.key.iter().map(|column| names[*column]).collect();
-        self.dialect.upsert(&self.table.name, &names, &key)
+        let (written, columns) = (self.written(), &self.table.columns);
+        let names: Vec<&str> = written.iter().map(|stored| self.written_name(stored)).collect();
+        let key: Vec<&str> = self.table.key.iter().map(|column| &*columns[*column].name).collect();
+        let upsert = self.dialect.upsert(&self.table.name, &names, &key);
+        let plain: Vec<String> = (1..=written.len()).map(|n| self.place(n)).collect();
+        upsert.replacen(
+            &format!("({})", plain.join(", ")),
+            &format!("({})", self.places(&written)),
+            1,
+        )
     }
 
     /// Columns: those [beside the key](beside_key), which who asks knows. Parameters: the key.
@@ -128,24 +188,26 @@ impl Texts<'_> {
 
     /// The condition that rows are of one value of a column, the `n`th parameter.
     fn is_one(&self, each: Option<usize>, prefix: &str, n: usize) -> Option<String> {
-        each.map(|column| format!("{prefix}{} = {}", self.name(column), self.place(n)))
+        each.map(|column| format!("{} = {}", self.name_of(prefix, column), self.place(n)))
     }
 
     /// Columns: the key, and the value. Parameter, at every place of [`outliers_ask_for`]: the value that rows are of,
     /// where there is one. Where the engine has no standard deviation, squares of distances are compared with the
     /// variance, in two passes: the same question, without a root.
     fn outliers(&self, (of, by): (usize, usize), deviations: f64, each: Option<usize>) -> String {
-        let key = self.table.key.iter().map(|column| format!("r.{}", self.name(*column)));
+        let key = self.table.key.iter().map(|column| self.name_of("r.", *column));
         let key = key.collect::<Vec<_>>().join(", ");
-        let (table, of, by) = (self.table(), self.name(of), self.name(by));
+        let table = self.table();
+        let (r_of, r_by) = (self.name_of("r.", of), self.name_of("r.", by));
+        let (of, by) = (self.name(of), self.name(by));
         let own = where_all(&Vec::from_iter(self.is_one(each, "", 1)));
         let and = |n| self.is_one(each, "r.", n).map_or(String::new(), |is| format!(" AND {is}"));
         let mean = self.dialect.mean(&of);
         if let Some(deviation) = self.dialect.sample_deviation(&of) {
             return format!(
-                "SELECT {key}, r.{of} FROM {table} AS r JOIN (SELECT {by} AS of_value, {mean} AS mean, \
-                 {deviation} AS deviation FROM {table}{own} GROUP BY {by}) AS s ON s.of_value = r.{by} \
-                 WHERE ABS(r.{of} - s.mean) > {deviations:e} * s.deviation{}",
+                "SELECT {key}, {r_of} FROM {table} AS r JOIN (SELECT {by} AS of_value, {mean} AS mean, \
+                 {deviation} AS deviation FROM {table}{own} GROUP BY {by}) AS s ON s.of_value = {r_by} \
+                 WHERE ABS({r_of} - s.mean) > {deviations:e} * s.deviation{}",
                 and(2)
             );
         }
@@ -153,11 +215,11 @@ impl Texts<'_> {
         let spread = where_all(&Vec::from_iter(self.is_one(each, "r.", 2)));
         format!(
             "WITH means AS (SELECT {by} AS of_value, {mean} AS mean FROM {table}{own} GROUP BY {by}), \
-             spreads AS (SELECT r.{by} AS of_value, MAX(m.mean) AS mean, \
-             SUM((r.{of} - m.mean) * (r.{of} - m.mean)) / NULLIF(COUNT(r.{of}) - 1, 0) AS variance \
-             FROM {table} AS r JOIN means AS m ON m.of_value = r.{by}{spread} GROUP BY r.{by}) \
-             SELECT {key}, r.{of} FROM {table} AS r JOIN spreads AS s ON s.of_value = r.{by} \
-             WHERE (r.{of} - s.mean) * (r.{of} - s.mean) > {square:e} * s.variance{}",
+             spreads AS (SELECT {r_by} AS of_value, MAX(m.mean) AS mean, \
+             SUM(({r_of} - m.mean) * ({r_of} - m.mean)) / NULLIF(COUNT({r_of}) - 1, 0) AS variance \
+             FROM {table} AS r JOIN means AS m ON m.of_value = {r_by}{spread} GROUP BY {r_by}) \
+             SELECT {key}, {r_of} FROM {table} AS r JOIN spreads AS s ON s.of_value = {r_by} \
+             WHERE ({r_of} - s.mean) * ({r_of} - s.mean) > {square:e} * s.variance{}",
             and(3)
         )
     }
@@ -165,13 +227,14 @@ impl Texts<'_> {
     /// Columns: how many buckets both groups have, and the correlation of their means in them; without
     /// [`Dialect::correlation`] the centred sums of xy, xx and yy. Parameters: the two groups, where they are given.
     fn correlate(&self, question: &Correlate) -> String {
-        let (table, of, by) = (self.table(), self.name(question.of), self.name(question.by));
-        let bucket = self.bucket(&format!("r.{}", self.name(question.time)), question.bucket);
-        let mean = self.dialect.mean(&format!("r.{of}"));
+        let (table, by) = (self.table(), self.name(question.by));
+        let (r_of, r_by) = (self.name_of("r.", question.of), self.name_of("r.", question.by));
+        let bucket = self.bucket(&self.name_of("r.", question.time), question.bucket);
+        let mean = self.dialect.mean(&r_of);
         let (busiest, joined, met) = match question.between {
             Some(_) => {
                 let (first, second) = (self.place(1), self.place(2));
-                let met = format!("(r.{by} = {first} OR r.{by} = {second}) AND ");
+                let met = format!("({r_by} = {first} OR {r_by} = {second}) AND ");
                 (String::new(), String::new(), met)
             }
             None => {
@@ -183,7 +246,7 @@ impl Texts<'_> {
                      GROUP BY {by} ORDER BY counted DESC, of_value {}), ",
                     self.dialect.limit("2")
                 );
-                (busiest, format!(" JOIN busiest AS b ON b.of_value = r.{by}"), String::new())
+                (busiest, format!(" JOIN busiest AS b ON b.of_value = {r_by}"), String::new())
             }
         };
         // Of a bucket that both have, the row of the lesser group is the one that another follows.
@@ -196,8 +259,8 @@ impl Texts<'_> {
              WHERE y IS NOT NULL"
         };
         let pairs = format!(
-            "WITH {busiest}buckets AS (SELECT r.{by} AS of_value, {bucket} AS bucket, {mean} AS mean \
-             FROM {table} AS r{joined} WHERE {met}r.{of} IS NOT NULL GROUP BY r.{by}, {bucket}), \
+            "WITH {busiest}buckets AS (SELECT {r_by} AS of_value, {bucket} AS bucket, {mean} AS mean \
+             FROM {table} AS r{joined} WHERE {met}{r_of} IS NOT NULL GROUP BY {r_by}, {bucket}), \
              pairs AS ({pairs})"
         );
         if let Some(correlation) = self.dialect.correlation("y", "x") {
@@ -311,9 +374,10 @@ impl Texts<'_> {
         let (table, of, at) = (self.table(), self.name(by), self.name(time));
         let all: Vec<String> = (1..=values).map(|n| self.place(n)).collect();
         let (rows, all) = (self.all_of("r."), all.join(", "));
+        let (r_of, r_at) = (self.name_of("r.", by), self.name_of("r.", time));
         format!(
             "SELECT {rows} FROM {table} AS r JOIN (SELECT {of} AS v, MAX({at}) AS t FROM {table} \
-             WHERE {of} IN ({all}) GROUP BY {of}) AS newest ON r.{of} = newest.v AND r.{at} = newest.t"
+             WHERE {of} IN ({all}) GROUP BY {of}) AS newest ON {r_of} = newest.v AND {r_at} = newest.t"
         )
     }
 
@@ -336,13 +400,14 @@ impl Texts<'_> {
 
     /// The newest rows of each value of a column, among those of one value of another, which is a parameter twice.
     fn latest_among(&self, (by, time): (usize, usize), each: usize) -> String {
-        let (all, table, by, time) =
-            (self.all_of("r."), self.table(), self.name(by), self.name(time));
+        let (all, table) = (self.all_of("r."), self.table());
+        let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
+        let (by, time, r_each) = (self.name(by), self.name(time), self.name_of("r.", each));
         let (each, first, second) = (self.name(each), self.place(1), self.place(2));
         format!(
             "SELECT {all} FROM {table} AS r JOIN (SELECT {by} AS v, MAX({time}) AS t FROM {table} \
-             WHERE {each} = {first} GROUP BY {by}) AS newest ON r.{by} = newest.v \
-             AND r.{time} = newest.t WHERE r.{each} = {second}"
+             WHERE {each} = {first} GROUP BY {by}) AS newest ON {r_by} = newest.v \
+             AND {r_time} = newest.t WHERE {r_each} = {second}"
         )
     }
 
@@ -350,8 +415,9 @@ impl Texts<'_> {
     /// value, each value is looked up from the one before: a loose index scan
     /// (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
     pub(super) fn latest(&self, by: usize, time: usize, seeks: bool) -> String {
-        let (all, table, by, time) =
-            (self.all_of("r."), self.table(), self.name(by), self.name(time));
+        let (all, table) = (self.all_of("r."), self.table());
+        let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
+        let (by, time) = (self.name(by), self.name(time));
         if seeks {
             // Not the table's own name, which it would hide.
             let each =
@@ -360,13 +426,13 @@ impl Texts<'_> {
                 "WITH RECURSIVE {each} (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
                  (SELECT MIN({by}) FROM {table} WHERE {by} > {each}.v) FROM {each} \
                  WHERE {each}.v IS NOT NULL) SELECT {all} FROM {each} JOIN {table} AS r \
-                 ON r.{by} = {each}.v AND r.{time} = \
+                 ON {r_by} = {each}.v AND {r_time} = \
                  (SELECT MAX({time}) FROM {table} WHERE {by} = {each}.v)"
             );
         }
         format!(
             "SELECT {all} FROM {table} AS r JOIN (SELECT {by} AS v, MAX({time}) AS t FROM {table} \
-             GROUP BY {by}) AS newest ON r.{by} = newest.v AND r.{time} = newest.t"
+             GROUP BY {by}) AS newest ON {r_by} = newest.v AND {r_time} = newest.t"
         )
     }
 
@@ -375,6 +441,11 @@ impl Texts<'_> {
         match by {
             Grouped::Column(column) => self.name(column),
             Grouped::Bucket { column, units } => self.bucket(&self.name(column), units),
+            Grouped::Month { column, unit } => {
+                let name = self.name(column);
+                // A phase of an engine without it is refused.
+                self.dialect.month(&milliseconds(self.dialect, &name, unit)).unwrap_or(name)
+            }
         }
     }
 
@@ -490,6 +561,15 @@ impl Texts<'_> {
             }
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Vec::new(),
         }
+    }
+}
+
+/// A time of a unit in milliseconds.
+fn milliseconds(dialect: &dyn Dialect, time: &str, unit: TimeUnit) -> String {
+    match unit.per_second() {
+        ..1_000 => format!("({time} * 1000)"),
+        1_000 => time.to_owned(),
+        finer => format!("({})", dialect.integer_division(time, &(finer / 1_000).to_string())),
     }
 }
 

@@ -139,7 +139,7 @@ impl Texts {
         let month = self.dialect.month(&self.dialect.column("timestamp")).ok_or_else(|| {
             EngineError::unsupported("this SQL engine", "the month of a point in time")
         })?;
-        let co2 = self.number("co2")?;
+        let (month, co2) = (self.dialect.remainder(&month, "100"), self.number("co2")?);
         Ok(format!("SELECT {month}, AVG({co2}) FROM metrics WHERE bucket = 'co2' GROUP BY {month}"))
     }
 

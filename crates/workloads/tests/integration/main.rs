@@ -9,6 +9,7 @@ mod colliding_names;
 mod common;
 mod contacts;
 mod defined_families;
+mod documents;
 mod each_run;
 mod engines;
 mod events;

@@ -44,7 +44,7 @@ impl Codec {
             Place::Fixed { at, bit } => {
                 (false, at, self.texts, (self.bits + bit / 8, 1_u8 << (bit % 8)))
             }
-            Place::Text { .. } => return None,
+            Place::Text { .. } | Place::Field { .. } => return None,
         };
         let at = from.min(length.checked_sub(8)?);
         // Greatest byte first in a key, least byte first in a value.

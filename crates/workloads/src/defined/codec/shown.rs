@@ -44,7 +44,7 @@ impl Shown {
 
 /// A number that follows from all that the bytes of a pair mean.
 fn version(table: &Table) -> u32 {
-    let columns = table.columns.iter().map(|c| (&c.name, c.of, c.nullable));
+    let columns = table.columns.iter().map(|c| (&c.name, c.of, c.nullable, &c.within));
     let meaning = (columns.collect::<Vec<_>>(), &table.key, &table.indexes);
     let bits = Fingerprint::default().text(&format!("{meaning:?}")).bits();
     (bits ^ bits >> 32) as u32
@@ -71,17 +71,17 @@ impl Decode for Shown {
 
     fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
         let codec = self.codec();
-        let mut texts = value.get(codec.texts..)?;
+        let mut rest = codec.rest(value)?;
         let places = codec.places.iter().enumerate();
         let others = places.filter(|(_, place)| !matches!(place, Place::Key(_)));
         for ((column, _), (.., nullable)) in others.zip(&self.rows.columns[codec.key.len()..]) {
-            let got = codec.in_value(value, column, &mut texts)?;
+            let got = codec.in_value(value, column, &mut rest)?;
             if got == Value::Null && *nullable == Nullable::No {
                 return None;
             }
             row.push(param(got));
         }
-        texts.is_empty().then_some(())
+        codec.is_all(value, &rest).then_some(())
     }
 }
 

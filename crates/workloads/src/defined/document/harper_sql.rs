@@ -30,15 +30,15 @@ pub(super) fn group(
         return None;
     }
     let name = |column: usize| format!("`{}`", table.columns[column].name);
-    let by: Vec<String> = (group.by.iter())
-        .map(|by| match *by {
-            Grouped::Column(column) => name(column),
-            Grouped::Bucket { column, units } => {
-                let units = units.to_string();
-                format!("{} * {units}", dialect.integer_division(&name(column), &units))
-            }
-        })
-        .collect();
+    let by = group.by.iter().map(|by| match *by {
+        Grouped::Column(column) => Some(name(column)),
+        Grouped::Bucket { column, units } => {
+            let units = units.to_string();
+            Some(format!("{} * {units}", dialect.integer_division(&name(column), &units)))
+        }
+        Grouped::Month { .. } => None,
+    });
+    let by = by.collect::<Option<Vec<String>>>()?;
     let mut columns = by.clone();
     for Compute { aggregate, column } in &group.compute {
         let function = match aggregate {

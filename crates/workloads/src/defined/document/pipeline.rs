@@ -1,10 +1,11 @@
 //! Questions of a workload file as aggregation pipelines of MongoDB. A value that is absent has no
 //! field; the columns of the key stand under `_id`.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use embermark_language::{Aggregate, Correlate, Group, Grouped, Operator};
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_model::table::{Column, ColumnType, Table, Value, Within};
 
 use super::super::access::Filter;
 
@@ -17,11 +18,19 @@ pub(super) struct Pipeline {
 
 /// Where a column stands in the documents of a table.
 pub(super) fn path(table: &Table, column: usize) -> String {
-    let name = &table.columns[column].name;
+    let name = field_name(&table.columns[column]);
     match (table.key.contains(&column), table.key.len()) {
         (true, 1) => "_id".to_owned(),
         (true, _) => format!("_id.{name}"),
-        (false, _) => name.clone(),
+        (false, _) => name.into_owned(),
+    }
+}
+
+/// The name of a column beside the key: `data.level` where it is a field of a document.
+pub(super) fn field_name(column: &Column) -> Cow<'_, str> {
+    match column.within.as_deref() {
+        Some(Within { document, field, .. }) => Cow::Owned(format!("{document}.{field}")),
+        None => Cow::Borrowed(&column.name),
     }
 }
 
@@ -358,6 +367,21 @@ fn grouped(table: &Table, by: Grouped, early: bool) -> String {
                 false => within,
             };
             format!(r#"{{"$subtract": ["${time}", {within}]}}"#)
+        }
+        Grouped::Month { column, unit } => {
+            let time = format!(r#""${}""#, path(table, column));
+            let milliseconds = match unit.per_second() {
+                ..1_000 => format!(r#"{{"$multiply": [{time}, 1000]}}"#),
+                1_000 => time,
+                finer => format!(
+                    r#"{{"$toLong": {{"$floor": {{"$divide": [{time}, {}]}}}}}}"#,
+                    long(finer / 1_000)
+                ),
+            };
+            let date = format!(r#"{{"$toDate": {milliseconds}}}"#);
+            format!(
+                r#"{{"$add": [{{"$multiply": [{{"$year": {date}}}, 100]}}, {{"$month": {date}}}]}}"#
+            )
         }
     }
 }

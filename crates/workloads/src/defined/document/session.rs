@@ -124,7 +124,8 @@ impl<'a> DocumentSession<'a> {
             let filter = Filter::Keys { from: &bound(from), to: &bound(to) };
             return self.rows(range.table, filter, unordered, found);
         }
-        let name = |column: usize| &*table.columns[column].name;
+        let names = &self.names[range.table];
+        let name = |column: usize| names[column];
         let between = Filter::Between { field: name(time), from, to };
         match of.zip(value) {
             Some((of, value)) => {
@@ -304,7 +305,7 @@ impl<'a> DocumentSession<'a> {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut each);
         }
-        let equal = equalities(of, &filters);
+        let equal = equalities(of, &self.names[table], &filters);
         let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
         let columns = &self.names[table];
         let find = Find { filter, order: Order::Any, limit: None, columns };
@@ -370,7 +371,9 @@ impl<'a> DocumentSession<'a> {
         change: impl Fn(&mut dyn DocumentStore, &Filter<'_>) -> Result<u64>,
     ) -> Result<u64> {
         let cell = self.cell;
-        if let Some(equal) = equalities(cell.tables[table].table, &filters(cell, phase, 0)) {
+        if let Some(equal) =
+            equalities(cell.tables[table].table, &self.names[table], &filters(cell, phase, 0))
+        {
             return change(self.store, &Filter::Every(&equal));
         }
         let mut changed = 0;
@@ -426,7 +429,7 @@ impl<'a> DocumentSession<'a> {
                 if rows.table.key.first() == Some(time) {
                     return self.store.delete(collection, &Filter::Keys { from: &[], to: &[to] });
                 }
-                let (field, from) = (&*rows.table.columns[*time].name, rows.start(*time));
+                let (field, from) = (self.names[table][*time], rows.start(*time));
                 let from = Stored::Int(from);
                 self.store.delete(collection, &Filter::Between { field, from, to })
             }
@@ -445,12 +448,13 @@ fn successor(value: Value<'_>) -> Option<OwnedValue> {
 
 /// Conditions as a filter of the store's, where all of them are equalities with fields beside the key.
 pub(super) fn equalities<'a>(
-    table: &'a Table,
+    table: &Table,
+    names: &[&'static str],
     filters: &[access::Filter<'a>],
 ) -> Option<SmallVec<[Filter<'a>; 4]>> {
     let each = filters.iter().map(|filter| {
         let is_equality = filter.operator == Operator::Equal && !table.key.contains(&filter.column);
-        is_equality.then(|| Filter::Equal(&table.columns[filter.column].name, stored(filter.bound)))
+        is_equality.then(|| Filter::Equal(names[filter.column], stored(filter.bound)))
     });
     each.collect()
 }

@@ -86,7 +86,7 @@ impl Asks {
         }
         let phases = 0..cell.definition.phases.len();
         let ways = phases.map(|phase| Way::of(cell, phase, knows_count)).collect();
-        let by_rows = ByRows { statements: Statements::new(cell), views, number: None };
+        let by_rows = ByRows { statements: Statements::new(cell, false), views, number: None };
         Self { ways, shown, by_rows, answered: [0; 2] }
     }
 
@@ -152,7 +152,9 @@ impl ByRows {
     ) -> Result<()> {
         self.ready(store, number, cell, phase)?;
         let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
-        SqlSession { store, cell, statements, arena, looked }.perform(phase, i, found)
+        let (written, room) = (&[][..], &mut Vec::new());
+        SqlSession { store, cell, statements, arena, looked, written, room }
+            .perform(phase, i, found)
     }
 }
 

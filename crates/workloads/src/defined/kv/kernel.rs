@@ -137,6 +137,8 @@ impl<'a> Groups<'a> {
         let by = group.by.iter().map(|by| match *by {
             Grouped::Column(column) => Some(By::new(codec.field(column)?, 0)),
             Grouped::Bucket { column, units } => Some(By::new(codec.field(column)?, units)),
+            // They are not all as long.
+            Grouped::Month { .. } => None,
         });
         let by: Vec<By> = by.collect::<Option<_>>()?;
         let (mut fields, mut columns) = (Vec::<Summed>::new(), Vec::new());
@@ -285,7 +287,7 @@ fn span(group: &Group, codec: &Codec) -> Option<Span> {
 fn begins(group: &Group, key: &[usize]) -> bool {
     let columns = group.by.iter().map(|by| match *by {
         Grouped::Column(column) => (column, false),
-        Grouped::Bucket { column, .. } => (column, true),
+        Grouped::Bucket { column, .. } | Grouped::Month { column, .. } => (column, true),
     });
     let all = group.by.len();
     all <= key.len()

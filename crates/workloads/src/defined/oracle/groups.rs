@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use embermark_data::table::compare;
 use embermark_language::{Aggregate, Condition, Group, Grouped, Operator, OrderBy};
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
-use embermark_model::table::{OwnedValue, Value};
+use embermark_model::table::{OwnedValue, TimeUnit, Value};
 
 use super::super::cell::Rows;
 use super::super::row::owned;
@@ -82,7 +82,21 @@ fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
             Value::Int(time) => Answered::Int(time.div_euclid(units) * units),
             _ => Answered::Null,
         },
+        Grouped::Month { column, unit } => match rows.staged.value(place, column) {
+            Value::Int(time) => Answered::Int(month(time, unit)),
+            _ => Answered::Null,
+        },
     }
+}
+
+/// The beginning of the month of a time, by a library's calendar; beyond it the time itself, which no answer is.
+fn month(time: i64, unit: TimeUnit) -> i64 {
+    let of_second = unit.per_second();
+    let begin = jiff::Timestamp::from_second(time.div_euclid(of_second)).ok().and_then(|moment| {
+        let day = moment.to_zoned(jiff::tz::TimeZone::UTC).date().first_of_month();
+        Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second() * of_second)
+    });
+    begin.unwrap_or(time)
 }
 
 fn key_of(by: &[Answered]) -> String {

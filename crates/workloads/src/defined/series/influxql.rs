@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use embermark_contract::EngineError;
 use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
-use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit, Value};
+use embermark_model::table::{Column, ColumnType, OwnedValue, Table, TimeUnit, Value};
 
 use super::super::access::Filter;
 use super::super::statements::operator;
@@ -51,6 +51,10 @@ impl Measurement {
     /// A table as a measurement, or why it is none.
     pub(super) fn of(table: &'static Table) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
+        let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
+        if table.columns.iter().any(is_binary) {
+            return Err("JSON columns of a binary form".to_owned());
+        }
         let time = table.key.iter().rev().find_map(|column| match of(*column) {
             ColumnType::Timestamp(unit) => Some((*column, unit)),
             // Every row has a time of its own, of nanoseconds since 1970.

@@ -2,7 +2,7 @@
 
 use embermark_contract::Result;
 use embermark_contract::series::SeriesStore;
-use embermark_language::{Group, Grouped, Range, Removed, Span, Work};
+use embermark_language::{Group, Range, Removed, Span, Work};
 use embermark_model::answer;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::{OwnedValue, Value};
@@ -259,7 +259,7 @@ impl<'a> SeriesSession<'a> {
         self.store.query(&question.text, &columns, &mut |row| {
             let mut values = SmallVec::new();
             for (at, by) in group.by.iter().enumerate() {
-                let (Grouped::Column(column) | Grouped::Bucket { column, .. }) = *by;
+                let column = by.column();
                 values.push(owned(value(row, at, column, rows.of(column), &of.measurement)?));
             }
             for (compute, at) in group.compute.iter().zip(group.by.len()..) {

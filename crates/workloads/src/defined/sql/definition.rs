@@ -1,7 +1,21 @@
 //! What every engine needs to create a table of a workload file.
 
 use embermark_contract::sql::{Nullable, SqlType, TableDef};
-use embermark_model::table::{ColumnType, Table};
+use embermark_model::table::{Column, ColumnType, Table};
+
+use super::super::documents::Stored;
+
+/// A table with its columns as they are written: those that are fields of documents as these.
+pub(super) fn with_documents(
+    table: &'static Table,
+    written: &'static [Stored],
+) -> &'static TableDef {
+    let columns = written.iter().map(|stored| match stored {
+        Stored::Column(column) => of_column(&table.columns[*column]),
+        Stored::Document(document) => (&*document.name, SqlType::Text, Nullable::No),
+    });
+    with_columns(table, &table.name, columns.collect())
+}
 
 /// A table by a name, its columns in an order. A definition lives as long as the process, which has one
 /// workload.
@@ -10,17 +24,25 @@ pub(in super::super) fn definition(
     name: &'static str,
     order: impl IntoIterator<Item = usize>,
 ) -> &'static TableDef {
-    let columns = order.into_iter().map(|column| {
-        let column = &table.columns[column];
-        let nullable = if column.nullable { Nullable::Yes } else { Nullable::No };
-        (&*column.name, sql_type(column.of), nullable)
-    });
+    let columns = order.into_iter().map(|column| of_column(&table.columns[column]));
+    with_columns(table, name, columns.collect())
+}
+
+type ColumnDef = (&'static str, SqlType, Nullable);
+
+fn of_column(column: &'static Column) -> ColumnDef {
+    let nullable = if column.nullable { Nullable::Yes } else { Nullable::No };
+    (&*column.name, sql_type(column.of), nullable)
+}
+
+fn with_columns(
+    table: &'static Table,
+    name: &'static str,
+    columns: Vec<ColumnDef>,
+) -> &'static TableDef {
     let key = table.key.iter().map(|column| &*table.columns[*column].name);
-    Box::leak(Box::new(TableDef {
-        name,
-        columns: Vec::leak(columns.collect()),
-        key: Vec::leak(key.collect()),
-    }))
+    let (columns, key) = (Vec::leak(columns), Vec::leak(key.collect()));
+    Box::leak(Box::new(TableDef { name, columns, key }))
 }
 
 pub(in crate::defined) const fn sql_type(of: ColumnType) -> SqlType {

@@ -8,17 +8,21 @@ use super::super::cell::{Cell, Rows};
 use super::super::statements::Texts;
 
 /// By phase, of those that were prepared.
-pub(in super::super) struct Statements(Vec<Vec<Statement>>);
+pub(in super::super) struct Statements {
+    by_phase: Vec<Vec<Statement>>,
+    /// Whether the tables have documents where the file says so, and not their fields as columns.
+    documents: bool,
+}
 
 impl Statements {
-    pub(in super::super) fn new(cell: &Cell) -> Self {
-        Self(vec![Vec::new(); cell.definition.phases.len()])
+    pub(in super::super) fn new(cell: &Cell, documents: bool) -> Self {
+        Self { by_phase: vec![Vec::new(); cell.definition.phases.len()], documents }
     }
 
     /// Those of a phase that is prepared.
     #[inline]
     pub(super) fn of(&self, phase: usize) -> &[Statement] {
-        &self.0[phase]
+        &self.by_phase[phase]
     }
 
     /// Prepares what an operation of a phase runs, where it is not.
@@ -31,7 +35,7 @@ impl Statements {
         cell: &Cell,
         phase: usize,
     ) -> Result<()> {
-        let statements = &mut self.0[phase];
+        let statements = &mut self.by_phase[phase];
         if !statements.is_empty() {
             return Ok(());
         }
@@ -40,7 +44,7 @@ impl Statements {
             statements.push(prepared.map_err(EngineError::impossible)?);
             return Ok(());
         }
-        for text in generated(store.dialect(), cell, phase)? {
+        for text in generated(store.dialect(), cell, phase, self.documents)? {
             statements.push(store.prepare(&text)?);
         }
         Ok(())
@@ -48,7 +52,7 @@ impl Statements {
 
     /// Forgets those of a table that was made anew.
     pub(super) fn forget_of(&mut self, cell: &Cell, table: usize) {
-        for (phase, statements) in cell.definition.phases.iter().zip(&mut self.0) {
+        for (phase, statements) in cell.definition.phases.iter().zip(&mut self.by_phase) {
             if phase.work.table().is_none_or(|of| of == table) {
                 statements.clear();
             }
@@ -57,17 +61,22 @@ impl Statements {
 
     /// Forgets them all.
     pub(in super::super) fn forget(&mut self) {
-        self.0.iter_mut().for_each(Vec::clear);
+        self.by_phase.iter_mut().for_each(Vec::clear);
     }
 }
 
 /// The texts about a table.
-pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows) -> Texts<'a> {
-    Texts { dialect, table: rows.table, early: rows.early() }
+pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows, documents: bool) -> Texts<'a> {
+    Texts { dialect, table: rows.table, early: rows.early(), documents }
 }
 
 /// The statements of a phase that the file has no SQL of its own for.
-fn generated(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<String>> {
+fn generated(
+    dialect: &dyn Dialect,
+    cell: &Cell,
+    phase: usize,
+    documents: bool,
+) -> Result<Vec<String>> {
     let work = cell.work(phase);
     let Some(table) = work.table() else {
         return Err(EngineError::unsupported("SQL", "this phase"));
@@ -85,7 +94,7 @@ fn generated(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Vec<Str
         _ => false,
     };
     let values = cell.each[phase].len();
-    Ok(texts(dialect, rows).of(&cell.definition.phases[phase], seeks, values))
+    Ok(texts(dialect, rows, documents).of(&cell.definition.phases[phase], seeks, values))
 }
 
 /// The most values that one statement is asked for.

@@ -1,0 +1,336 @@
+//! Columns that are fields of JSON documents, where an engine keeps them so: as columns of documents in SQL, as
+//! texts in the values of a key-value store. Fields of one document follow each other in a table.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::io::Write;
+use std::ops::Range;
+
+use embermark_model::table::{ColumnType, Table, Value, Within};
+
+/// The most fields of a document that need no memory of their own.
+pub(super) const FEW: usize = 12;
+
+/// A column of a table as an engine with documents has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stored {
+    /// One that is no field.
+    Column(usize),
+    /// A document.
+    Document(Document),
+}
+
+/// A column of documents.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document {
+    /// Its name.
+    pub name: String,
+    /// Whether it is in the engine's binary form.
+    pub binary: bool,
+    /// The columns of the table that are its fields, in their order.
+    pub columns: Range<usize>,
+    /// By field: its name, and what stands in it.
+    fields: Vec<(String, ColumnType)>,
+}
+
+/// The columns of a table as an engine with documents has them.
+pub(super) fn stored(table: &Table) -> Vec<Stored> {
+    let mut all: Vec<Stored> = Vec::new();
+    for (at, column) in table.columns.iter().enumerate() {
+        let Some(Within { document, field, binary }) = column.within.as_deref() else {
+            all.push(Stored::Column(at));
+            continue;
+        };
+        let field = (field.clone(), column.of);
+        match all.last_mut() {
+            Some(Stored::Document(last)) if last.name == *document => {
+                last.columns.end += 1;
+                last.fields.push(field);
+            }
+            _ => all.push(Stored::Document(Document {
+                name: document.clone(),
+                binary: *binary,
+                columns: at..at + 1,
+                fields: vec![field],
+            })),
+        }
+    }
+    all
+}
+
+impl Stored {
+    /// The column of documents that it is.
+    pub(super) const fn document(&self) -> Option<&Document> {
+        if let Self::Document(document) = self { Some(document) } else { None }
+    }
+}
+
+impl Document {
+    /// Appends the document of a row as JSON; `get` has its columns. What is absent is no field.
+    pub(super) fn write<'a>(&self, get: &impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
+        let mut before = b'{';
+        for (column, (name, _)) in self.columns.clone().zip(&self.fields) {
+            let value = get(column);
+            if value == Value::Null {
+                continue;
+            }
+            // Names have letters, digits and underscores alone. Writing to memory does not fail.
+            let _ = write!(to, "{}\"{name}\":", before as char);
+            before = b',';
+            let _ = match value {
+                Value::Int(value) => write!(to, "{value}"),
+                // Neither of very many digits.
+                Value::Float(value) if (1e-5..1e16).contains(&value.abs()) || value == 0.0 => {
+                    write!(to, "{value}")
+                }
+                Value::Float(value) => write!(to, "{value:?}"),
+                Value::Text(text) => serde_json::to_writer(&mut *to, text).map_err(Into::into),
+                Value::Bytes(_) | Value::Null => Ok(()),
+            };
+        }
+        if before == b'{' {
+            to.push(before);
+        }
+        to.push(b'}');
+    }
+
+    /// Visits the fields of a document that [`write`](Self::write) has written, in their order, each with its place
+    /// among the fields, for as long as the visit wants more. `None`: it is no such document.
+    #[inline]
+    pub(super) fn read<'a>(
+        &self,
+        text: &'a str,
+        mut visit: impl FnMut(usize, Value<'a>) -> bool,
+    ) -> Option<()> {
+        let mut rest = text.strip_prefix('{')?;
+        if rest == "}" {
+            return Some(());
+        }
+        let mut next = 0;
+        loop {
+            let (name, tail) = string(rest.strip_prefix('"')?)?;
+            let tail = tail.strip_prefix(':')?;
+            let found = self.fields[next..].iter().position(|(field, _)| field == name)?;
+            let (place, of) = (next + found, self.fields[next + found].1);
+            next = place + 1;
+            let (value, tail) = match tail.strip_prefix('"') {
+                Some(inside) => {
+                    let (text, tail) = string(inside)?;
+                    (Value::Text(text), tail)
+                }
+                None => number(tail, of)?,
+            };
+            if !visit(place, value) {
+                return Some(());
+            }
+            match tail.split_at_checked(1)? {
+                (",", tail) => rest = tail,
+                ("}", "") => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// A string up to its closing quotation mark, and what follows that.
+#[inline]
+fn string(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
+    let (string, rest) = text.split_at(end);
+    match rest.strip_prefix('"') {
+        Some(rest) => Some((string, rest)),
+        None => escaped(text, end),
+    }
+}
+
+/// The same of a string with an escape at a place.
+#[cold]
+fn escaped(text: &str, first: usize) -> Option<(&str, &str)> {
+    let mut end = first;
+    loop {
+        end += text.get(end..)?.bytes().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if text.as_bytes()[end] == b'"' {
+            break;
+        }
+        end += 2;
+    }
+    let own: String = serde_json::from_str(&format!("\"{}\"", &text[..end])).ok()?;
+    Some((kept(&own), &text[end + 1..]))
+}
+
+/// The same text, which lives as long as its thread's process: each different one once, so that no more is kept than
+/// the rows have of such texts.
+fn kept(text: &str) -> &'static str {
+    thread_local! {
+        static KEPT: RefCell<HashSet<&'static str>> = RefCell::default();
+    }
+    KEPT.with_borrow_mut(|all| {
+        all.get(text).copied().unwrap_or_else(|| {
+            let kept: &'static str = text.to_owned().leak();
+            all.insert(kept);
+            kept
+        })
+    })
+}
+
+/// A number of a column's type, and what follows it.
+#[inline]
+fn number(text: &str, of: ColumnType) -> Option<(Value<'_>, &str)> {
+    let part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
+    let end = text.bytes().position(|byte| !part(byte))?;
+    let (digits, rest) = text.split_at(end);
+    let value = match of {
+        ColumnType::Float => Value::Float(digits.parse().ok()?),
+        _ => Value::Int(digits.parse().ok()?),
+    };
+    Some((value, rest))
+}
+
+/// Appends every document of a row, each behind its length; `get` has its columns.
+pub(super) fn lay<'a>(all: &[Stored], get: impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
+    for stored in all {
+        if let Stored::Document(document) = stored {
+            let from = to.len();
+            to.extend_from_slice(&[0; 4]);
+            document.write(&get, to);
+            let length = (to.len() - from - 4) as u32;
+            to[from..from + 4].copy_from_slice(&length.to_le_bytes());
+        }
+    }
+}
+
+/// Takes the first document of those that were laid out.
+pub(super) fn laid<'a>(rest: &mut &'a [u8]) -> &'a str {
+    let Some((length, tail)) = rest.split_first_chunk::<4>() else { return "{}" };
+    let (document, tail) = tail.split_at(u32::from_le_bytes(*length) as usize);
+    *rest = tail;
+    // It was written as JSON.
+    str::from_utf8(document).unwrap_or("{}")
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_model::table::{Column, RowsFrom};
+
+    use super::*;
+
+    fn table() -> Table {
+        let within = |document: &str, field: &str, of| Column {
+            within: Some(Box::new(Within {
+                document: document.to_owned(),
+                field: field.to_owned(),
+                binary: false,
+            })),
+            nullable: true,
+            ..Column::new(format!("{document}_{field}"), of)
+        };
+        Table {
+            name: "t".to_owned(),
+            columns: vec![
+                Column::new("id", ColumnType::Int { bits: 32, signed: false }),
+                within("data", "x", ColumnType::Float),
+                within("data", "user", ColumnType::Text),
+                within("more", "n", ColumnType::Int { bits: 64, signed: true }),
+                Column::new("last", ColumnType::Bool),
+            ],
+            key: vec![0],
+            indexes: Vec::new(),
+            rows: RowsFrom::Made(1),
+        }
+    }
+
+    fn documents() -> [Document; 2] {
+        match &stored(&table())[..] {
+            [Stored::Column(0), Stored::Document(a), Stored::Document(b), Stored::Column(4)] => {
+                [a.clone(), b.clone()]
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn written(document: &Document, row: &[Value<'_>]) -> String {
+        let mut text = Vec::new();
+        document.write(&|column| row[column], &mut text);
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_document_is_json_of_what_is_there_and_reads_back() {
+        let [data, more] = documents();
+        let null = Value::Null;
+        for (x, user) in [
+            (Value::Float(-7.25), Value::Text("Ada é")),
+            (Value::Float(5.0), null),
+            (null, Value::Text("")),
+            (null, null),
+            (Value::Float(1e300), null),
+            (Value::Float(-1.5e-9), null),
+            (Value::Float(0.1 + 0.2), null),
+            (Value::Float(1.0), Value::Text("\"a\\ \"b\u{1}\n\\")),
+            (null, Value::Text("é\\")),
+        ] {
+            let text = written(&data, &[Value::Int(1), x, user]);
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                json.get("x").and_then(serde_json::Value::as_f64),
+                match x {
+                    Value::Float(x) => Some(x),
+                    _ => None,
+                }
+            );
+            let mut found = [null; 2];
+            assert_eq!(
+                data.read(&text, |at, value| {
+                    found[at] = value;
+                    true
+                }),
+                Some(()),
+                "{text}"
+            );
+            assert_eq!(found, [x, user]);
+        }
+        assert_eq!(
+            written(&data, &[null, Value::Float(0.5), Value::Text("a\"b\\\n")]),
+            r#"{"x":0.5,"user":"a\"b\\\n"}"#
+        );
+        let large = Value::Int(i64::MIN);
+        let text = written(&more, &[null, null, null, large]);
+        more.read(&text, |_, value| {
+            assert_eq!(value, large);
+            true
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_no_such_document_is_refused() {
+        let [data, _] = documents();
+        for text in [
+            "",
+            "{",
+            "[]",
+            r#"{"x"}"#,
+            r#"{"x":}"#,
+            r#"{"x":1"#,
+            r#"{"x":1,}"#,
+            r#"{"x":1}x"#,
+            r#"{"y":1}"#,
+            r#"{"user":"a","x":1}"#,
+            r#"{"x":--1}"#,
+            r#"{"user":"\"#,
+            r#"{"user":"\q"}"#,
+        ] {
+            assert_eq!(data.read(text, |_, _| true), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn documents_that_are_laid_out_are_taken_one_after_the_other() {
+        let row = [Value::Int(1), Value::Float(2.0), Value::Null, Value::Int(3), Value::Int(0)];
+        let mut bytes = Vec::new();
+        lay(&stored(&table()), |column| row[column], &mut bytes);
+        let mut rest = &*bytes;
+        assert_eq!((laid(&mut rest), laid(&mut rest)), (r#"{"x":2}"#, r#"{"n":3}"#));
+        assert!(rest.is_empty());
+    }
+}
