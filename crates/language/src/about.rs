@@ -3,8 +3,8 @@
 use embermark_model::table::{RowsFrom, Table};
 
 use crate::definition::{
-    Change, Commit, Correlate, Count, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot, Span,
-    Work,
+    Change, Commit, Correlate, Count, End, Keys, KeysOf, Pace, Removed, Sequence, Set, Snapshot,
+    Span, Work,
 };
 
 /// What a file is about.
@@ -33,7 +33,13 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             let (rows, of) = (rows(&keys.ops), name(table));
             format!("reads {rows} of {of} by key{}{}", drawn(keys), within(*snapshot))
         }
-        Work::Open { table, keys, reads } => {
+        Work::Open { table, reads, after: after @ (End::Crash | End::CrashWithLog), .. } => {
+            let read =
+                if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
+            let log = if *after == End::CrashWithLog { " with every row in its log" } else { "" };
+            format!("opens the database as a crash left it{log}{read}")
+        }
+        Work::Open { table, keys, reads, .. } => {
             let read =
                 if *reads { format!(", reads one row of {}", name(table)) } else { String::new() };
             format!("opens the database{read} and closes it, {}", times(&keys.ops))
@@ -210,6 +216,10 @@ fn committed(commit: Commit) -> String {
         Commit::Each => ", one commit each".to_owned(),
         Commit::Rows(rows) => format!(", a commit every {rows}"),
         Commit::All => ", one commit for all".to_owned(),
+        Commit::Batch(rows) => format!(", {rows} at once and a commit each time"),
+        Commit::Behind { offered, .. } => {
+            format!(", {offered} a second into a buffer, from which another thread commits them")
+        }
         Commit::Bulk => " by the engine's fastest path".to_owned(),
         Commit::Csv => " from a CSV file".to_owned(),
     }

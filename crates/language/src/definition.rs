@@ -77,6 +77,8 @@ pub struct Phase {
     pub work: Work,
     /// Whether it runs on its own, and not only as a part of others: `only = "mix"`, `only = "sequence"`.
     pub alone: bool,
+    /// `only = "variant"`: whether it runs only in variants that say something of it.
+    pub apart: bool,
     /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
     pub per_row: bool,
     /// Of a question: how often it is asked in a run.
@@ -128,6 +130,8 @@ pub enum Work {
         keys: Keys,
         /// `read = false`: nothing is read, so that an engine that opens lazily reads little of its file.
         reads: bool,
+        /// How the database was left.
+        after: End,
     },
     /// `latest`: the newest row of each value of a column. One operation is the whole question.
     Latest {
@@ -339,10 +343,33 @@ pub enum Commit {
     Rows(u64),
     /// `"all"`: all of them.
     All,
+    /// `{ batch = 1_000 }`: so many rows, which are given to the engine at once; of `insert` alone.
+    Batch(u64),
+    /// `{ batch = "10k", offered = "100000/s" }`: so many rows a second are put into a buffer by one thread, and another
+    /// gives the engine what has gathered there; of `insert` alone.
+    Behind {
+        /// The most rows of a commit.
+        batch: u64,
+        /// Rows a second.
+        offered: u64,
+    },
     /// `"bulk"`: the engine's fastest path, of `insert` alone.
     Bulk,
     /// `"csv"`: all rows from a CSV file, which the engine reads itself where it can; of `insert` alone.
     Csv,
+}
+
+/// How a database was left that is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// `after = "close"`: maintained, and closed as its manual asks.
+    #[default]
+    Close,
+    /// `after = "crash"`: as its process leaves it that dies after batches of inserts, with no maintenance. Once in a
+    /// run.
+    Crash,
+    /// `after = "crash-with-log"`: the same with every row in its log, as it took no checkpoint since the first.
+    CrashWithLog,
 }
 
 /// What a snapshot covers of a phase that reads, where it runs alone. In a mix every read has its own.

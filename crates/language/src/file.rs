@@ -45,6 +45,7 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     let definition = definition.filter(|_| log.is_empty())?;
     let body = |fields: &Fields<'_>| body(file, fields, engines, log);
     let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
+    variant::check_apart(&file_fields, &definition, &variants)?;
     let first = Usual {
         variants: if variants.is_empty() { Vec::new() } else { vec![0] },
         ..Usual::default()

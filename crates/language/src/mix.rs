@@ -165,7 +165,10 @@ fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
                 "in a mix an operation changes one: leave 'rows' out",
             )
         }
-        Work::Insert { commit: Commit::Bulk | Commit::Csv, .. } => refused(
+        Work::Insert {
+            commit: Commit::Batch(_) | Commit::Behind { .. } | Commit::Bulk | Commit::Csv,
+            ..
+        } => refused(
             "takes the fastest path",
             "in a mix rows come one after the other: name an insert with commit = \"each\"",
         ),

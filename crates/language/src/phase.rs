@@ -81,7 +81,7 @@ impl Verb {
         match self {
             Self::Insert => &["commit"],
             Self::Get => &["ops", "keys", "absent", "snapshot"],
-            Self::Open => &["ops", "keys", "absent", "read"],
+            Self::Open => &["ops", "keys", "absent", "read", "after"],
             Self::Latest => &["by", "time", "ops", "each"],
             Self::Range => {
                 &["ops", "keys", "absent", "rows", "last", "span", "of", "time", "snapshot"]

@@ -16,7 +16,7 @@ pub struct Read<'a> {
     name: &'a str,
     about: Option<&'a str>,
     work: Work,
-    alone: bool,
+    only: Only,
     per_row: bool,
     asked: Asked,
 }
@@ -25,8 +25,9 @@ impl Read<'_> {
     /// The same, with a line on what it does where the file has none.
     pub fn told(self, tables: &[Table]) -> Phase {
         let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
-        let Self { name, work, alone, per_row, asked, .. } = self;
-        Phase { name: name.to_owned(), about, work, alone, per_row, asked }
+        let Self { name, work, only, per_row, asked, .. } = self;
+        let (alone, apart) = (only != Only::Part, only == Only::Variant);
+        Phase { name: name.to_owned(), about, work, alone, apart, per_row, asked }
     }
 }
 
@@ -34,7 +35,7 @@ impl Read<'_> {
 struct Begun<'a> {
     fields: Fields<'a>,
     verb: Option<Verb>,
-    alone: Option<bool>,
+    only: Option<Only>,
 }
 
 /// Reads all of them.
@@ -55,7 +56,7 @@ pub fn read<'a>(
         *work = work.take().or(composed);
     }
     all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
-        let Begun { fields, alone, .. } = begun?;
+        let Begun { fields, only, .. } = begun?;
         let about = fields.maybe("about", |node| node.text());
         let work = work?;
         let per_row = fields.or("per", false, |node| {
@@ -69,7 +70,7 @@ pub fn read<'a>(
         if let (true, Some(ops)) = (per_row, fields.get("ops")) {
             return ops.mistake("'ops' beside per = \"row\"", "", "the rows are the operations");
         }
-        Some(Read { name: entry.name, about: about?, work, alone: alone?, per_row, asked })
+        Some(Read { name: entry.name, about: about?, work, only: only?, per_row, asked })
     }))
 }
 
@@ -86,8 +87,20 @@ const fn counts_by_row(work: &Work) -> bool {
     )
 }
 
-/// What `only` is given: what a phase may be a part of.
-const PARTS_OF: [(&str, bool); 2] = [("mix", false), ("sequence", false)];
+/// Where a phase runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Only {
+    /// On its own, and in whatever names it.
+    Anywhere,
+    /// As a part of others.
+    Part,
+    /// In variants that say something of it.
+    Variant,
+}
+
+/// What `only` is given.
+const ONLY: [(&str, Only); 3] =
+    [("mix", Only::Part), ("sequence", Only::Part), ("variant", Only::Variant)];
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
@@ -100,8 +113,8 @@ fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     }
     let fields = entry.node.open()?.named(entry.at.clone());
     let verb = Verb::of(&fields);
-    let alone = fields.or("only", true, |node| node.one_of("place", &PARTS_OF));
-    Some(Begun { fields, verb, alone })
+    let only = fields.or("only", Only::Anywhere, |node| node.one_of("place", &ONLY));
+    Some(Begun { fields, verb, only })
 }
 
 /// What is made of other phases, at its places; and a word on every part that is in none.
@@ -138,7 +151,7 @@ fn composed<'a>(
     };
     let named = |name: &str| begun.iter().flatten().any(|begun| names(begun, name));
     for (entry, begun) in entries.iter().zip(begun) {
-        let Some(Begun { fields, alone: Some(false), .. }) = begun else { continue };
+        let Some(Begun { fields, only: Some(Only::Part), .. }) = begun else { continue };
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
             only.add(
                 format!("'{}' never runs", entry.name),

@@ -5,13 +5,14 @@ use embermark_model::table::{ColumnType, OwnedValue};
 
 use crate::constant;
 use crate::definition::{
-    Asked, Change, Commit, Condition, Correlate, Count, Keys, KeysOf, OPS, Range, Removed, SKEW,
-    Sequence, Set, Snapshot, Span, Work,
+    Asked, Change, Commit, Condition, Correlate, Count, End, Keys, KeysOf, OPS, Range, Removed,
+    SKEW, Sequence, Set, Snapshot, Span, Work,
 };
 use crate::group;
 use crate::make;
 use crate::node::{Fields, Node, all};
 use crate::table::{Draft, DraftColumn};
+use crate::time;
 
 /// A phase of a table that is being read.
 pub struct Reading<'a> {
@@ -96,6 +97,20 @@ impl Reading<'_> {
                 let valid = ["each", "all", "bulk", "csv"];
                 node.log.unknown(node.at.clone(), "commit", text, valid)
             }
+            None if node.value.is_table() && bulk => {
+                let fields = node.fields(&["batch", "offered"])?;
+                let batch = fields.need("batch", "batch = 1_000", |node| node.count());
+                let offered = fields.maybe("offered", |node| offered(&node));
+                Some(match (batch?, offered?) {
+                    (batch, Some(offered)) => Commit::Behind { batch, offered },
+                    (batch, None) => Commit::Batch(batch),
+                })
+            }
+            None if node.value.is_table() => node.mistake(
+                "only an insert gives rows in batches",
+                "",
+                "write \"each\", a number of rows, or \"all\"",
+            ),
             _ => node.count().map(Commit::Rows),
         })
     }
@@ -154,7 +169,19 @@ impl Reading<'_> {
         if reads == Some(false) {
             self.none_beside("read", &["keys", "absent"], "nothing is read");
         }
-        Some(Work::Open { table: self.table, keys: self.keys()?, reads: reads? })
+        let lefts =
+            [("close", End::Close), ("crash", End::Crash), ("crash-with-log", End::CrashWithLog)];
+        let after = self.fields.or("after", End::Close, |node| node.one_of("end", &lefts));
+        let mut keys = self.keys()?;
+        if after? != End::Close {
+            self.none_beside(
+                "after",
+                &["ops"],
+                "of what a crash has left there is one opening a run",
+            );
+            keys.ops = Count::Exactly(1);
+        }
+        Some(Work::Open { table: self.table, keys, reads: reads?, after: after? })
     }
 
     /// A `gaps`.
@@ -466,6 +493,12 @@ pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<A
         (None, Some(ops)) => Asked::Times(ops),
         (None, None) => Asked::ForTime,
     })
+}
+
+/// Rows a second that are put into a buffer.
+fn offered(node: &Node<'_>) -> Option<u64> {
+    let rate = time::rate(node.text()?).map(|rate| rate as u64);
+    rate.filter(|rate| *rate > 0).or_else(|| node.expected("rows a second, as in \"100000/s\""))
 }
 
 /// How many: `1000`, `"50%"` of the rows, or by how many rows there are.

@@ -43,6 +43,24 @@ pub fn read_all(
     }))
 }
 
+/// Says of each phase that runs in variants of its own alone and has none.
+pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> Option<()> {
+    let phases = file.get("phase")?.open()?;
+    let is_named = |place: usize| variants.iter().any(|own| own.changes.contains(&place));
+    all(of.phases.iter().enumerate().map(|(place, phase)| {
+        if !phase.apart || is_named(place) {
+            return Some(());
+        }
+        let name = &phase.name;
+        phases.get(name)?.open()?.get("only")?.mistake(
+            format!("'{name}' never runs"),
+            "no variant says anything of it",
+            format!("write for example phase.{name} = {{}} in one, or leave 'only' out"),
+        )
+    }))
+    .map(drop)
+}
+
 /// What a variant says, and which phases it does differently.
 fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<usize>)> {
     let log = entry.node.log;

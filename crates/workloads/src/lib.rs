@@ -31,6 +31,7 @@ mod observer;
 mod reopenable;
 pub mod retention;
 mod strategy;
+mod write_behind;
 
 use defined::Defined;
 pub use observer::{Companions, NoopObserver, PhaseObserver};

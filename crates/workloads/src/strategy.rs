@@ -14,6 +14,8 @@ pub(crate) enum Strategy {
     CommitEach,
     /// One row at a time, in transactions of so many.
     Every(u64),
+    /// So many rows at once, each time a commit; changes in transactions of so many.
+    Batches(u64),
     /// By the engine's fastest path; changes in transactions of [`batch`] rows.
     Bulk,
     /// Nothing gets in: all is read in one snapshot.
@@ -64,7 +66,9 @@ impl Strategy {
             Self::CommitEach => (Scope::PerOperation, n),
             Self::OneTransaction => (Scope::Batch, n),
             Self::Snapshot => (Scope::Snapshot, n),
-            Self::Every(rows) => (Scope::Batch, usize::try_from(rows).unwrap_or(n).max(1)),
+            Self::Every(rows) | Self::Batches(rows) => {
+                (Scope::Batch, usize::try_from(rows).unwrap_or(n).max(1))
+            }
             Self::Bulk => (Scope::Batch, batch(n)),
         };
         let (n, size, mut done) = (n as u64, size as u64, 0);

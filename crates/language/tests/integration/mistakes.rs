@@ -371,6 +371,25 @@ fn what_is_cut_off_anywhere_is_right_or_has_mistakes() {
 }
 
 #[test]
+fn batches_and_openings_are_checked() {
+    for (phase, said) in [
+        ("do = \"insert\"\ncommit = { batch = 0 }", "'0' is no count"),
+        ("do = \"insert\"\ncommit = { batch = 3, rows = 3 }", "unknown key 'rows'"),
+        ("do = \"insert\"\ncommit = { batch = 3, offered = 5 }", "expected a text in quotes"),
+        (
+            "do = \"insert\"\ncommit = { batch = 3, offered = \"much\" }",
+            "expected rows a second, as in \"100000/s\"",
+        ),
+        ("do = \"update\"\ncommit = { batch = 3 }", "only an insert gives rows in batches"),
+        ("do = \"insert\"\nonly = \"variant\"", "'p' never runs"),
+        ("do = \"open\"\nafter = \"fire\"", "unknown end 'fire'"),
+        ("do = \"open\"\nafter = \"crash\"\nops = 2", "'ops' beside 'after'"),
+    ] {
+        assert_eq!(said_of_phase(phase)[0], said, "{phase}");
+    }
+}
+
+#[test]
 fn documents_are_checked() {
     let columns = "id = \"u32\"\ndata_n = \"u8\"\nseen = { type = \"timestamp\", unit = \"ms\" }";
     let said = |table: &str, data: &str, phase: &str| {

@@ -6,11 +6,11 @@ mod work;
 use std::sync::Arc;
 
 use embermark_contract::EngineError;
-use embermark_language::Work;
+use embermark_language::{End, Work};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::ResultSet;
 use embermark_model::answer::Answer;
-use embermark_model::result::{Execution, SteadyState};
+use embermark_model::result::{Execution, SteadyState, WriteBehind};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
@@ -24,6 +24,7 @@ use super::port::{Database, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
+use crate::write_behind::Buffer;
 use crate::{Bench, CheckError, MeasuredPart, NoopObserver, OpenedPhase, PhaseObserver, Repeat};
 
 /// What a table holds.
@@ -69,6 +70,11 @@ pub(super) struct FileBench {
     /// steady; and what the last one came to.
     board: Option<Arc<Board>>,
     steady: Option<SteadyState>,
+    /// Of the phase that is ready, whose rows another thread commits: between the two; and what it held in the last run.
+    buffer: Option<Buffer>,
+    write_behind: Option<WriteBehind>,
+    /// Bytes of the log that the phase that is ready finds, where it is to hold every row.
+    log_bytes: Option<u64>,
     /// The last answer of which nobody said what is right.
     unchecked: Option<ResultSet>,
 }
@@ -108,6 +114,9 @@ impl FileBench {
             refused: None,
             board: None,
             steady: None,
+            buffer: None,
+            write_behind: None,
+            log_bytes: None,
             unchecked: None,
         }
     }
@@ -151,7 +160,8 @@ impl Bench for FileBench {
         self.crew = None;
         (self.did, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
-        self.steady = None;
+        (self.steady, self.log_bytes, self.write_behind) = (None, None, None);
+        self.buffer = self.prepared.buffer(phase);
         self.board = match self.cell().work(phase) {
             Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
             _ => None,
@@ -172,6 +182,16 @@ impl Bench for FileBench {
             self.cell().tables.iter().for_each(|rows| rows.begin(0));
         } else if let Some(insert) = self.cell().insert_of(phase) {
             self.make_fresh(phase, insert)?;
+        } else if let Work::Open { table, after, .. } = work
+            && *after != End::Close
+        {
+            match self.make_log(*table, *after) {
+                Err(error) if error.is_unsupported() => {
+                    self.refused = Some(error);
+                    return Ok(());
+                }
+                ready => ready?,
+            }
         } else {
             // All runs of a phase that changes rows are to find the same.
             if let (true, Some(table)) = (changes_rows(work), work.table())
@@ -309,6 +329,14 @@ impl Bench for FileBench {
 
     fn steady(&self, _: usize) -> Option<SteadyState> {
         self.steady.clone()
+    }
+
+    fn write_behind(&self, _: usize) -> Option<WriteBehind> {
+        self.write_behind
+    }
+
+    fn log_bytes(&self, _: usize) -> Option<u64> {
+        self.log_bytes
     }
 
     fn target_rate(&self, phase: usize) -> Option<f64> {

@@ -277,6 +277,15 @@ impl Cell {
         }
     }
 
+    /// Whether a phase gives an engine many rows at once.
+    pub(super) fn gives_many(&self, phase: usize) -> bool {
+        let batches = matches!(
+            self.work(phase),
+            Work::Insert { commit: Commit::Batch(_) | Commit::Behind { .. }, .. }
+        );
+        self.takes_fastest_path(phase) || (batches && self.commit.is_none())
+    }
+
     /// Whether a phase inserts by the engine's fastest path.
     pub(super) fn takes_fastest_path(&self, phase: usize) -> bool {
         let Work::Insert { commit, .. } = self.work(phase) else { return false };

@@ -332,6 +332,15 @@ impl Database for DocumentTables {
         Ok(loaded)
     }
 
+    fn batch(&mut self, table: usize, rows: ops::Range<usize>, _: Option<usize>) -> Result<u64> {
+        if self.refused[table].is_some() {
+            return Ok(0);
+        }
+        let (source, def) = (self.cell.tables[table].between(rows), self.defs[table]);
+        let mut documents = Feed { source, def, key: Key::new(), fields: Fields::new() };
+        self.store.bulk(self.collections[table], &mut documents)
+    }
+
     fn within(&mut self, _: usize, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
         let Self { store, cell, defs, collections, names, questions, seeks, arena, looked, .. } =
             self;

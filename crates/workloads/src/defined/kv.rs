@@ -277,6 +277,31 @@ impl Database for KvTables {
         Ok(loaded)
     }
 
+    /// In a transaction: the bulk path is for an empty table.
+    fn batch(
+        &mut self,
+        table: usize,
+        rows: ops::Range<usize>,
+        phase: Option<usize>,
+    ) -> Result<u64> {
+        let Self {
+            store, cell, codecs, tables, arena, buffers: Buffers { key, value, .. }, ..
+        } = self;
+        let (of, codec, number) = (&cell.tables[table], &codecs[table], tables[table]);
+        let (laid, put) = (phase.and_then(|phase| arena.of(phase)), rows.len() as u64);
+        store.within(Scope::Batch, |batch| {
+            rows.clone().try_for_each(|place| {
+                if let Some(laid) = laid {
+                    let (key, value) = codec.laid_pair(laid.at(place));
+                    return batch.put(number, key, value);
+                }
+                pair_of_row(of, place, codec, key, value);
+                batch.put(number, key, value)
+            })
+        })?;
+        Ok(put)
+    }
+
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
         let by_values = self.by_values(phase);
         let Self { store, cell, codecs, tables, asks, arena, buffers, .. } = self;

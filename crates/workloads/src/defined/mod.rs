@@ -124,6 +124,7 @@ impl Defined {
         });
         let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = points(definition);
+        let apart = definition.phases.iter().filter(|phase| phase.apart);
         let info = Info {
             id: &definition.name,
             about: &definition.about,
@@ -137,7 +138,7 @@ impl Defined {
             until_steady: false,
             cold: reads(definition),
             searches: &[],
-            apart: &[],
+            apart: Vec::leak(apart.map(|phase| &*phase.name).collect()),
             timed: Vec::leak(timed.collect()),
             windowed,
             clients: clients(definition),
@@ -259,7 +260,7 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
     let of = |variant: &'static Variant| {
         let places = 0..definition.phases.len();
         let changes = places.filter(|place| match variant.changes.is_empty() {
-            true => all.contains(place),
+            true => all.contains(place) && !definition.phases[*place].apart,
             false => variant.changes.contains(place),
         });
         let changes = changes.map(|place| &definition.phases[place]).filter(|phase| phase.alone);

@@ -71,6 +71,10 @@ pub(super) trait Database {
         meter: &mut Meter,
     ) -> Result<u64>;
 
+    /// Puts rows of a table in that are not there, all at once, as one commit where the engine has transactions; how
+    /// many it says there were. Those of a phase may have been laid out.
+    fn batch(&mut self, table: usize, rows: Range<usize>, phase: Option<usize>) -> Result<u64>;
+
     /// Whether the engine itself puts the rows of a CSV file in.
     fn loads_csv(&self) -> bool {
         false

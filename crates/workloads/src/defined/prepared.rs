@@ -16,6 +16,7 @@ use super::csv::CsvRows;
 use super::node::Node;
 use super::referees::Right;
 use super::{draws, family};
+use crate::write_behind::Buffer;
 use crate::{Bench, Companions, Prepared, Strategy};
 
 /// Everything that exists before the engine does.
@@ -146,6 +147,19 @@ impl PreparedCell {
         room.max().unwrap_or_default()
     }
 
+    /// The buffer of an insert whose rows another thread commits.
+    pub(super) fn buffer(&self, phase: usize) -> Option<Buffer> {
+        let insert = self.cell.work(self.cell.insert_of(phase)?);
+        let Work::Insert { table, commit: Commit::Behind { batch, offered } } = insert else {
+            return None;
+        };
+        if self.cell.commit.is_some() {
+            return None;
+        }
+        let most = usize::try_from(*batch).unwrap_or(usize::MAX);
+        Some(Buffer::new(self.cell.tables[*table].loaded, *offered, most))
+    }
+
     /// How the operations of a phase are committed.
     pub(super) fn strategy(&self, phase: usize) -> Strategy {
         if is_read_in_one_snapshot(self.cell.work(phase)) {
@@ -165,6 +179,7 @@ impl PreparedCell {
         match commit.unwrap_or(own) {
             Commit::Each => Strategy::CommitEach,
             Commit::Rows(rows) => Strategy::Every(rows),
+            Commit::Batch(rows) | Commit::Behind { batch: rows, .. } => Strategy::Batches(rows),
             Commit::All => Strategy::OneTransaction,
             Commit::Bulk | Commit::Csv => Strategy::Bulk,
         }

@@ -1,5 +1,7 @@
 //! Rows of a table on their way into a bulk load.
 
+use std::ops::Range;
+
 use embermark_meter::Meter;
 
 use super::cell::Rows;
@@ -11,20 +13,23 @@ const BETWEEN_LOOKS: usize = 4_096;
 pub(super) struct Given<'a> {
     most: usize,
     given: usize,
-    meter: &'a mut Meter,
+    /// Of a load that the time may end.
+    meter: Option<&'a mut Meter>,
 }
 
 impl<'a> Given<'a> {
     /// None yet, of `most`.
     pub(super) const fn new(most: usize, meter: &'a mut Meter) -> Self {
-        Self { most, given: 0, meter }
+        Self { most, given: 0, meter: Some(meter) }
     }
 
     /// The number of the next one.
     #[inline]
     pub(super) fn next(&mut self) -> Option<usize> {
         let n = self.given;
-        if n >= self.most || (n > 0 && n.is_multiple_of(BETWEEN_LOOKS) && self.meter.expired()) {
+        let looks = n > 0 && n.is_multiple_of(BETWEEN_LOOKS);
+        let is_over = looks && self.meter.as_mut().is_some_and(|meter| meter.expired());
+        if n >= self.most || is_over {
             return None;
         }
         self.given += 1;
@@ -33,7 +38,9 @@ impl<'a> Given<'a> {
 
     /// Counts them as operations, once the load has ended.
     pub(super) const fn count(&mut self) {
-        self.meter.count(self.given as u64);
+        if let Some(meter) = &mut self.meter {
+            meter.count(self.given as u64);
+        }
     }
 }
 
@@ -72,6 +79,12 @@ impl Rows {
     /// The places of the first `most` rows, in the order of their keys.
     pub(super) const fn by_key(&self, most: usize) -> ByKey<'_> {
         ByKey { rows: self, most, next: 0 }
+    }
+
+    /// Some rows on their way into a table.
+    pub(super) const fn between(&self, rows: Range<usize>) -> Source<'_> {
+        let given = Given { most: rows.end, given: rows.start, meter: None };
+        Source { rows: self, by_key: None, given }
     }
 
     /// The first `most` rows on their way into a bulk load.

@@ -7,7 +7,7 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{
-    CsvFile, Dialect, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, Statement, TableDef,
+    CsvFile, Dialect, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Asked, Condition, Group, Grouped, Removed, Set, Span, Work};
@@ -16,7 +16,7 @@ use embermark_model::result::Execution;
 use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
-use super::arena::Arena;
+use super::arena::{Arena, Strings};
 use super::cell::{Cell, Rows, conditions_of, is_question, rows_at_once};
 use super::documents::{Document, Stored, laid, lay, stored};
 use super::port::{Database, Found, Session, SessionWork, Shared, Steps, VisitRow};
@@ -257,7 +257,7 @@ impl Database for SqlTables {
         let is_short = matches!(work, Work::Latest { .. })
             && self.cell.adds_up(lead)
             && phases::seeks_each(self.store.dialect(), &self.cell, lead);
-        let is_long = (is_question(work) && !is_short) || self.cell.takes_fastest_path(lead);
+        let is_long = (is_question(work) && !is_short) || self.cell.gives_many(lead);
         self.expect(if is_long { QueryKind::Analytic } else { QueryKind::Point })?;
         self.statements.prepare(&mut *self.store, &self.cell, phase)
     }
@@ -270,47 +270,29 @@ impl Database for SqlTables {
         meter: &mut Meter,
     ) -> Result<u64> {
         self.expect(QueryKind::Analytic)?;
-        let rows_of = &self.cell.tables[table];
-        let (store, def) = (&mut *self.store, self.defs[table]);
-        let mut source = rows_of.source(rows, store.bulk_sorted(), meter);
-        let written = self.written[table];
-        if written.is_empty() {
-            let mut rows = TableRows { source, row: Params::new() };
-            let loaded = store.bulk_insert(def, &mut rows)?;
-            rows.source.count_given();
-            return Ok(loaded);
-        }
-        let mut loads = Loads::of(store, def, rows_of, written)?;
-        let mut loaded = 0;
-        if let Some(laid) = phase.and_then(|phase| self.arena.of(phase)) {
-            let mut next = || source.advance().map(|(_, place)| (place, laid.at(place)));
-            loaded += loads.load(&mut next)?;
-        } else {
-            let mut places = Vec::new();
-            loop {
-                places.clear();
-                places
-                    .extend(std::iter::from_fn(|| source.advance()).map(|(_, at)| at).take(PIECE));
-                if places.is_empty() {
-                    break;
-                }
-                self.room.clear();
-                let mut ends = Vec::with_capacity(places.len());
-                for place in &places {
-                    lay(written, |column| rows_of.staged.value(*place, column), &mut self.room);
-                    ends.push(self.room.len());
-                }
-                let (mut from, mut each) = (0, places.iter().zip(&ends));
-                let mut next = || {
-                    let (place, end) = each.next()?;
-                    Some((*place, &self.room[std::mem::replace(&mut from, *end)..*end]))
-                };
-                loaded += loads.load(&mut next)?;
-            }
-            self.room = Vec::new();
-        }
+        let Self { store, cell, defs, written, arena, room, .. } = self;
+        let of = &cell.tables[table];
+        let mut source = of.source(rows, store.bulk_sorted(), meter);
+        let laid = phase.and_then(|phase| arena.of(phase));
+        let loads =
+            Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
+        let loaded = loads.all(&mut source, laid, room)?;
         source.count_given();
         Ok(loaded)
+    }
+
+    fn batch(
+        &mut self,
+        table: usize,
+        rows: ops::Range<usize>,
+        phase: Option<usize>,
+    ) -> Result<u64> {
+        let Self { store, cell, defs, written, arena, room, .. } = self;
+        let of = &cell.tables[table];
+        let laid = phase.and_then(|phase| arena.of(phase));
+        let loads =
+            Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
+        loads.all(&mut of.between(rows), laid, room)
     }
 
     fn loads_csv(&self) -> bool {
@@ -369,13 +351,13 @@ impl Database for SqlTables {
     }
 }
 
-/// Rows on their way into a bulk load.
-struct TableRows<'a> {
-    source: Source<'a>,
+/// Rows on their way into a table.
+struct TableRows<'s, 'a> {
+    source: &'s mut Source<'a>,
     row: Params<'a>,
 }
 
-impl BulkRows for TableRows<'_> {
+impl BulkRows for TableRows<'_, '_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         let (rows, place) = self.source.advance()?;
         self.row.clear();
@@ -390,41 +372,66 @@ const PIECE: usize = 65_536;
 /// Gives the place of a row, and its documents.
 type Next<'n, 'd> = dyn FnMut() -> Option<(usize, &'d [u8])> + 'n;
 
-/// Loads rows that have documents.
+/// Gives a table rows, many at once.
 struct Loads<'a> {
     store: &'a mut dyn SqlStore,
     def: &'static TableDef,
     rows: &'a Rows,
+    /// See [`SqlTables`].
     written: &'static [Stored],
-    /// Puts a row in, where a bulk path does not: it takes values as they are, and what makes the binary form of a
-    /// document is a function.
-    insert: Option<Statement>,
 }
 
 impl<'a> Loads<'a> {
-    fn of(
-        store: &'a mut dyn SqlStore,
-        def: &'static TableDef,
-        rows: &'a Rows,
-        written: &'static [Stored],
-    ) -> Result<Self> {
-        let is_binary = written.iter().filter_map(Stored::document).any(|own| own.binary);
-        let text = is_binary.then(|| texts(store.dialect(), rows, true).insert());
-        let insert = text.map(|text| store.prepare(&text)).transpose()?;
-        Ok(Self { store, def, rows, written, insert })
+    /// Gives it all rows of a source; how many the engine says there were.
+    fn all(
+        mut self,
+        source: &mut Source<'_>,
+        laid: Option<Strings<'_>>,
+        room: &mut Vec<u8>,
+    ) -> Result<u64> {
+        if self.written.is_empty() {
+            return self.store.bulk_insert(self.def, &mut TableRows { source, row: Params::new() });
+        }
+        if let Some(laid) = laid {
+            return self.some(&mut || source.advance().map(|(_, place)| (place, laid.at(place))));
+        }
+        let (mut places, mut ends, mut loaded) = (Vec::new(), Vec::new(), 0);
+        loop {
+            places.clear();
+            ends.clear();
+            room.clear();
+            for place in std::iter::from_fn(|| source.advance()).map(|(_, at)| at).take(PIECE) {
+                lay(self.written, |column| self.rows.staged.value(place, column), room);
+                places.push(place);
+                ends.push(room.len());
+            }
+            if places.is_empty() {
+                break;
+            }
+            let (mut from, mut each) = (0, places.iter().zip(&ends));
+            loaded += self.some(&mut || {
+                let (place, end) = each.next()?;
+                Some((*place, &room[std::mem::replace(&mut from, *end)..*end]))
+            })?;
+        }
+        Ok(loaded)
     }
 
-    /// Loads those that come; how many the engine says there were.
-    fn load<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
+    /// Gives it rows with documents: in a binary form by statements in one transaction, as a bulk path takes values as
+    /// they are, and what makes that form is a function.
+    fn some<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
     where
         'a: 'd,
     {
-        let (rows, written) = (self.rows, self.written);
-        let mut rows = DocumentRows { rows, written, next, row: Params::new() };
-        let Some(insert) = self.insert else { return self.store.bulk_insert(self.def, &mut rows) };
+        let Self { store, def, rows, written } = self;
+        let mut each = DocumentRows { rows, written, next, row: Params::new() };
+        if !written.iter().filter_map(Stored::document).any(|document| document.binary) {
+            return store.bulk_insert(def, &mut each);
+        }
+        let insert = store.prepare(&texts(store.dialect(), rows, true).insert())?;
         let mut stored = 0;
-        self.store.within(Scope::Batch, |store| {
-            while let Some(row) = rows.next() {
+        store.within(Scope::Batch, |store| {
+            while let Some(row) = each.next() {
                 stored += store.run(insert, row)?;
             }
             Ok(())
@@ -433,7 +440,7 @@ impl<'a> Loads<'a> {
     }
 }
 
-/// Rows with documents on their way into a bulk load.
+/// Rows with documents on their way into a table.
 struct DocumentRows<'n, 'd> {
     rows: &'d Rows,
     written: &'static [Stored],

@@ -1,5 +1,6 @@
 //! The phases of an opened cell.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,13 +10,13 @@ use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::result::{Execution, WriteBehind};
 
 use super::http::{self, Client, Known};
-use super::offthread::Buffer;
 use super::oracle::{Content, Oracle};
 use super::phase::{BATCH, PHASES, Phase};
 use super::port::{Record, Telemetry};
 use super::query_results::QueryResults;
 use super::{PreparedCell, large_log};
 use crate::loaded::{Loads, State};
+use crate::write_behind::Buffer;
 use crate::{Bench, CheckError, Companions, OpenedPhase, Repeat, first};
 
 pub(super) struct EventsBench {
@@ -54,6 +55,10 @@ struct Last {
     log_bytes: Option<u64>,
     write_behind: Option<WriteBehind>,
 }
+
+/// Rows a second that are offered off the thread: the peak that the source names. And the most of a commit.
+const RATE: u64 = 100_000;
+const MOST: usize = 10_000;
 
 /// Inserts rows by the batch.
 pub(super) fn insert_all(store: &mut dyn Telemetry, records: &[Record]) -> Result<(), EngineError> {
@@ -105,7 +110,7 @@ impl EventsBench {
             Phase::InsertHttp => {
                 Prepared::Client(Client::start(self.companions.as_deref(), rows, self.seed)?)
             }
-            Phase::InsertOffthread => Prepared::Buffer(Buffer::new(rows)),
+            Phase::InsertOffthread => Prepared::Buffer(Buffer::new(rows, RATE, MOST)),
             Phase::OpenLargeLog => {
                 let bytes = large_log::fill(self.store.as_mut(), &self.records)?;
                 self.last.log_bytes = Some(bytes);
@@ -238,10 +243,13 @@ impl Bench for EventsBench {
         meter.start();
         let done = match (step, prepared) {
             (Phase::Insert, _) => store.insert(records, meter),
-            (_, Prepared::Buffer(buffer)) => buffer.insert(records, store, meter).map(|done| {
-                self.last.write_behind = done.write_behind;
-                done.stored
-            }),
+            (_, Prepared::Buffer(buffer)) => {
+                let commit = &mut |rows: Range<usize>| store.insert_batch(&records[rows]);
+                buffer.insert(commit, meter).map(|done| {
+                    self.last.write_behind = done.write_behind;
+                    done.stored
+                })
+            }
             (Phase::Gps | Phase::Co2 | Phase::Logs, _) => self.ask(step, meter).map(|()| 0),
             _ if step.opens() => meter.once(|| self.reopen()),
             _ => self.insert_buffered(meter),

@@ -8,7 +8,6 @@ mod http;
 mod json;
 mod kv;
 mod large_log;
-mod offthread;
 mod oracle;
 mod pair;
 mod phase;

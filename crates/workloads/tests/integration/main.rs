@@ -18,6 +18,7 @@ mod lies;
 mod limits;
 mod mirrored;
 mod names;
+mod openings;
 mod questions;
 mod retention;
 mod sequences;

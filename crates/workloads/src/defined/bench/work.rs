@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Scope};
-use embermark_language::{Asked, Sequence, Work};
+use embermark_language::{Asked, End, Sequence, Work};
 use embermark_meter::Meter;
 
 use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
@@ -17,6 +17,9 @@ use super::super::{mixed, node};
 use super::{FileBench, Holds};
 use crate::Strategy;
 use crate::strategy::Part;
+
+/// Rows of a batch that goes in before the database is left as a crash leaves it.
+const BATCH: usize = 1_000;
 
 impl FileBench {
     /// Makes the table anew that an insert fills, which a phase is or begins with, and the others ready that the
@@ -54,6 +57,37 @@ impl FileBench {
         if !self.maintained {
             self.database.lifecycle().maintain()?;
             self.maintained = true;
+        }
+        Ok(())
+    }
+
+    /// Leaves the database as batches of inserts do, with no maintenance after them: with every row of the table in its
+    /// log, where a phase is to find it so.
+    pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<(), EngineError> {
+        self.make_ready_beside(Some(table))?;
+        self.holds[table] = Holds::Else;
+        self.database.clear(table)?;
+        let (rows, mut bytes) = (self.cell().tables[table].loaded, 0);
+        if after == End::CrashWithLog {
+            // What is in the log before is none of the rows'.
+            self.database.lifecycle().maintain()?;
+            let of = &self.cell().tables[table];
+            let most = (rows * of.bytes()) as u64;
+            bytes = (0..rows).map(|place| of.staged.user_bytes(place)).sum();
+            self.database.lifecycle().suspend_checkpoints(most.max(bytes))?;
+        }
+        for from in (0..rows).step_by(BATCH) {
+            self.database.batch(table, from..rows.min(from + BATCH), None)?;
+        }
+        self.database.flush()?;
+        (self.holds[table], self.maintained) = (Holds::Inserted, false);
+        if after == End::CrashWithLog {
+            let log = self.database.lifecycle().log_bytes()?;
+            if log < bytes {
+                let why = format!("it has {log} bytes, and the rows' values have {bytes}");
+                return Err(EngineError::failed("the engine", "keep every row in its log", why));
+            }
+            self.log_bytes = Some(log);
         }
         Ok(())
     }
@@ -181,7 +215,28 @@ impl FileBench {
                 let rows = prepared.cell.tables[*table].loaded;
                 found.changed = database.bulk(*table, rows, Some(phase), meter)?;
             }
-            Work::Open { reads, .. } => {
+            Work::Insert { table, .. } if let Some(buffer) = self.buffer.take() => {
+                let commit = &mut |rows| database.batch(*table, rows, Some(phase));
+                let done = buffer.insert(commit, meter)?;
+                found.changed += done.stored;
+                self.write_behind = done.write_behind;
+            }
+            Work::Insert { table, .. } if let Strategy::Batches(rows) = by => {
+                let (all, size) = (prepared.cell.tables[*table].loaded, rows as usize);
+                for from in (0..all).step_by(size) {
+                    if from > 0 && meter.expired() {
+                        break;
+                    }
+                    let batch = from..all.min(from + size);
+                    let given = batch.len() as u64;
+                    found.changed += database.batch(*table, batch, Some(phase))?;
+                    meter.count(given);
+                }
+            }
+            Work::Open { reads, after, .. } => {
+                if *after != End::Close {
+                    database.lifecycle().crash_on_close()?;
+                }
                 meter.each(prepared.ops(phase), |i| {
                     database.reopen()?;
                     if !reads {

@@ -1,6 +1,7 @@
 //! Rows that one thread accepts into a buffer while another commits what has gathered there, again and
 //! again: what is accepted and not committed, a crash loses.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -9,20 +10,19 @@ use embermark_contract::{EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::WriteBehind;
 
-use super::port::{Record, Telemetry};
-
-/// Rows a second that are offered: the peak that the source names.
-const RATE: u64 = 100_000;
-
-/// Most rows of a commit: some engines keep a transaction in their cache.
-const MOST: usize = 10_000;
+/// Commits some rows, named by their places; how many the engine says there were.
+type Commit<'a> = dyn FnMut(Range<usize>) -> Result<u64> + 'a;
 
 /// The rows that have become due are accepted at such intervals.
 const TICK: Duration = Duration::from_millis(1);
 
 /// The buffer between the two threads. The rows lie in memory already, in their order, so it is how many
 /// of them are accepted.
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
+    /// Rows a second that are offered.
+    rate: u64,
+    /// Most rows of a commit: some engines keep a transaction in their cache.
+    most: usize,
     accepted: AtomicUsize,
     /// When each row was accepted, in ns since the start.
     times: Box<[AtomicU64]>,
@@ -31,7 +31,7 @@ pub(super) struct Buffer {
 }
 
 /// What came of a run.
-pub(super) struct Committed {
+pub(crate) struct Committed {
     /// Rows that the engine says there were.
     pub stored: u64,
     /// `None` without a commit.
@@ -39,29 +39,24 @@ pub(super) struct Committed {
 }
 
 impl Buffer {
-    /// For so many rows.
-    pub(super) fn new(rows: usize) -> Self {
+    /// For so many rows, of which `rate` are offered a second and `most` committed at once.
+    pub(crate) fn new(rows: usize, rate: u64, most: usize) -> Self {
         let times = (0..rows).map(|_| AtomicU64::new(0)).collect();
-        Self { accepted: AtomicUsize::new(0), times, ended: AtomicBool::new(false) }
+        let (accepted, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { rate, most, accepted, times, ended }
     }
 
-    /// Offers every row at its time on a thread of its own, and commits all that has gathered, up to
-    /// [`MOST`] rows at once, on this one.
+    /// Offers every row at its time on a thread of its own, and commits all that has gathered on this one.
     ///
     /// # Errors
     /// The store's, or that of the system when it starts no thread.
-    pub(super) fn insert(
-        &self,
-        records: &[Record],
-        store: &mut dyn Telemetry,
-        meter: &mut Meter,
-    ) -> Result<Committed> {
+    pub(crate) fn insert(&self, commit: &mut Commit<'_>, meter: &mut Meter) -> Result<Committed> {
         let (began, committer) = (Instant::now(), thread::current());
         thread::scope(|scope| {
             thread::Builder::new()
                 .spawn_scoped(scope, || self.accept(began, &committer))
                 .map_err(|error| EngineError::failed("this process", "start a thread", error))?;
-            let done = self.commit(records, began, store, meter);
+            let done = self.commit(began, commit, meter);
             self.ended.store(true, Ordering::Relaxed);
             done
         })
@@ -72,7 +67,7 @@ impl Buffer {
         let (rows, mut accepted) = (self.times.len(), 0);
         while !self.ended.load(Ordering::Relaxed) {
             let now = nanoseconds(began.elapsed());
-            let due = usize::try_from(u128::from(now) * u128::from(RATE) / 1_000_000_000);
+            let due = usize::try_from(u128::from(now) * u128::from(self.rate) / 1_000_000_000);
             let due = due.unwrap_or(rows).min(rows);
             self.times[accepted..due].iter().for_each(|time| time.store(now, Ordering::Relaxed));
             accepted = due;
@@ -89,23 +84,22 @@ impl Buffer {
 
     fn commit(
         &self,
-        records: &[Record],
         began: Instant,
-        store: &mut dyn Telemetry,
+        commit: &mut Commit<'_>,
         meter: &mut Meter,
     ) -> Result<Committed> {
         let (mut committed, mut stored, mut ended) = (0, 0, 0);
-        let mut lost = WriteBehind { target_rate: RATE as f64, ..WriteBehind::default() };
-        while committed < records.len() {
+        let mut lost = WriteBehind { target_rate: self.rate as f64, ..WriteBehind::default() };
+        while committed < self.times.len() {
             if committed > 0 && meter.expired() {
                 break;
             }
-            let end = self.accepted.load(Ordering::Acquire).min(committed + MOST);
+            let end = self.accepted.load(Ordering::Acquire).min(committed + self.most);
             if end == committed {
                 thread::park_timeout(TICK);
                 continue;
             }
-            stored += store.insert_batch(&records[committed..end])?;
+            stored += commit(committed..end)?;
             // Right before a commit has ended most rows wait, and its first one has waited longest.
             ended = nanoseconds(began.elapsed());
             let waiting = self.accepted.load(Ordering::Acquire) - committed;
@@ -135,37 +129,29 @@ fn per_second(rows: usize, ns: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use embermark_data::events;
-
-    use super::super::testing::Fake;
     use super::*;
 
-    fn records(rows: u64) -> Vec<Record> {
-        events::generate(rows, 7).into_iter().map(Record::of).collect()
-    }
-
-    /// Runs it, and gives the ids in the order in which they were committed with what came of it.
-    fn run(rows: u64, cap: Option<Duration>, pause: Duration) -> (Vec<i64>, Committed, Meter) {
-        let (records, mut ids, mut meter) = (records(rows), Vec::new(), Meter::new(cap));
-        let buffer = Buffer::new(records.len());
+    /// Runs it, and gives the places in the order in which they were committed with what came of it.
+    fn run(rows: usize, cap: Option<Duration>, pause: Duration) -> (Vec<usize>, Committed, Meter) {
+        let (mut places, mut meter) = (Vec::new(), Meter::new(cap));
+        let buffer = Buffer::new(rows, 100_000, 10_000);
         meter.start();
         let done = buffer.insert(
-            &records,
-            &mut Fake(|batch: &[Record]| {
+            &mut |batch: Range<usize>| {
                 thread::sleep(pause);
-                ids.extend(batch.iter().map(|record| record.event.id));
+                places.extend(batch.clone());
                 Ok(batch.len() as u64)
-            }),
+            },
             &mut meter,
         );
         meter.stop();
-        (ids, done.unwrap(), meter)
+        (places, done.unwrap(), meter)
     }
 
     #[test]
     fn every_row_is_committed_once_in_its_order_and_none_sooner_than_it_is_offered() {
-        let (ids, done, meter) = run(3_000, None, Duration::ZERO);
-        assert_eq!(ids, (1..=3_000).collect::<Vec<_>>());
+        let (places, done, meter) = run(3_000, None, Duration::ZERO);
+        assert_eq!(places, (0..3_000).collect::<Vec<_>>());
         assert_eq!((done.stored, meter.measured().ops), (3_000, 3_000));
         let lost = done.write_behind.unwrap();
         assert!(lost.accepted_rate > 0.0 && lost.accepted_rate <= lost.target_rate, "{lost:?}");
@@ -185,19 +171,19 @@ mod tests {
 
     #[test]
     fn it_ends_at_its_cap_and_without_rows() {
-        let (ids, done, meter) =
+        let (places, done, meter) =
             run(30_000, Some(Duration::from_millis(1)), Duration::from_millis(2));
-        assert!(meter.measured().capped && !ids.is_empty() && ids.len() < 30_000);
-        assert_eq!(done.stored, ids.len() as u64);
-        let (ids, done, _) = run(0, None, Duration::ZERO);
-        assert!(ids.is_empty() && done.write_behind.is_none());
+        assert!(meter.measured().capped && !places.is_empty() && places.len() < 30_000);
+        assert_eq!(done.stored, places.len() as u64);
+        let (places, done, _) = run(0, None, Duration::ZERO);
+        assert!(places.is_empty() && done.write_behind.is_none());
     }
 
     #[test]
     fn an_error_of_the_store_ends_it() {
-        let (records, mut meter) = (records(1_000), Meter::new(None));
-        let refuse = |_: &[Record]| Err(EngineError::read_only("a store"));
-        let done = Buffer::new(1_000).insert(&records, &mut Fake(refuse), &mut meter);
+        let mut meter = Meter::new(None);
+        let refuse = &mut |_: Range<usize>| Err(EngineError::read_only("a store"));
+        let done = Buffer::new(1_000, 100_000, 10_000).insert(refuse, &mut meter);
         assert!(done.is_err_and(|error| error.to_string().contains("a store")));
     }
 }
