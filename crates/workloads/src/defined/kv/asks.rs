@@ -16,7 +16,8 @@ use super::super::codec::Codec;
 use super::super::codec::shown::{Shown, order};
 use super::super::port::{Found, Session};
 use super::super::sql::{SqlSession, Statements};
-use super::{Buffers, KvSession, counts_rows, newest_by_key};
+use super::session::KvSession;
+use super::{Buffers, counts_rows, newest_by_key};
 
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

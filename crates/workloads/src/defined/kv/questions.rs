@@ -1,0 +1,387 @@
+//! Questions of pairs, by client code over what the store finds.
+
+use std::ops::ControlFlow;
+
+use embermark_contract::Result;
+use embermark_contract::kv;
+use embermark_language::{Correlate, Group};
+use embermark_model::answer;
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::access::{Access, By, Filter, Filters, filters, of_conditions};
+use super::super::aggregate::Groups;
+use super::super::codec::Codec;
+use super::super::codec::field::Test;
+use super::super::correlate;
+use super::super::gaps::Gaps;
+use super::super::newest::Newest;
+use super::super::outliers::Outliers;
+use super::super::port::{Found, with};
+use super::session::{KvSession, foreign};
+use super::{Buffers, counts_rows, kernel, newest_by_key, walks};
+
+impl KvSession<'_> {
+    /// Visits the rows that meet the conditions of operation `i`.
+    pub(super) fn filtered(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.filtered_by(&filters(self.cell, phase, i), table, visit)
+    }
+
+    /// Visits the rows that meet conditions.
+    pub(super) fn filtered_by(
+        &mut self,
+        filters: &Filters<'_>,
+        table: usize,
+        mut visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let rows = &self.cell.tables[table];
+        let access = Access::of(rows.table, filters);
+        let codec = &self.codecs[table];
+        let Buffers { key: from, to, .. } = self.buffers;
+        let ends = access.bounds(rows.table, codec, filters, from, to);
+        let range = kv::Range::between(from, ends.then_some(&**to));
+        let (operations, number) = (&mut *self.operations, self.tables[table]);
+        let mut search = |each: &mut kv::Visit<'_>| match access.by {
+            By::Index(index) => operations.find(number, index, range, each),
+            By::All | By::Key => operations.scan(number, range, each),
+        };
+        if access.exact {
+            // Called for each of all rows: as little as can be.
+            return search(&mut |key, value| visit(codec, key, value));
+        }
+        // First those of which is known where the column lies: the others may have a document read.
+        let tests: Vec<Test<'_>> = filters.iter().filter_map(|f| Test::of(codec, f)).collect();
+        let is_other = |f: &&Filter<'_>| Test::of(codec, f).is_none();
+        let others: Vec<&Filter<'_>> = filters.iter().filter(is_other).collect();
+        search(&mut |key, value| {
+            let meets = |f: &&Filter<'_>| {
+                codec.column(key, value, f.column).is_some_and(|value| f.is_met(&value))
+            };
+            let is_met =
+                tests.iter().all(|test| test.is_met(key, value)) && others.iter().all(meets);
+            if is_met { visit(codec, key, value) } else { ControlFlow::Continue(()) }
+        })
+    }
+
+    /// The newest rows of each value of a column, each found from the end of its rows.
+    pub(super) fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        // The rows of one value, and of its newest time, begin with these bytes of its newest key.
+        let (mut of_value, mut of_time) = (0, 0);
+        let Buffers { key: newest, to, .. } = self.buffers;
+        let (mut ended, mut first) = (false, true);
+        while !ended {
+            ended = true;
+            let mut unread = None;
+            let before = if first { None } else { Some(&to[..of_value]) };
+            let range = kv::Range { from: None, to: before, ..Default::default() }.backward();
+            newest.clear();
+            self.operations.scan(self.tables[table], range, &mut |key, value| {
+                if newest.is_empty() {
+                    newest.extend_from_slice(key);
+                    (of_value, of_time) = (codec.prefix(key, 1), codec.prefix(key, 2));
+                    ended = false;
+                } else if key.get(..of_time) != Some(&newest[..of_time]) {
+                    return ControlFlow::Break(());
+                }
+                match print(by_values, codec, key, value) {
+                    Ok(print) => *found += print,
+                    Err(error) => unread = Some(error),
+                }
+                ControlFlow::Continue(())
+            })?;
+            if let Some(error) = unread {
+                return Err(error);
+            }
+            std::mem::swap(newest, to);
+            first = false;
+        }
+        Ok(())
+    }
+
+    /// The newest rows of the value of question `i`, found from the end of its rows.
+    pub(super) fn newest_of_value(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        found: &mut Checksum,
+    ) -> Result<()> {
+        let (codec, of, by_values) =
+            (&self.codecs[table], &self.cell.tables[table], self.by_values);
+        let filters = filters(self.cell, phase, i);
+        let Buffers { key: from, to, room: newest, .. } = self.buffers;
+        let access = Access::of(of.table, &filters);
+        let ends = access.bounds(of.table, codec, &filters, from, to);
+        let range = kv::Range::between(from, ends.then_some(&**to)).backward();
+        // Its newest time has one row where the key ends with the time.
+        let is_one = of.table.key.len() == 2;
+        let (mut of_time, mut unread) = (0, None);
+        newest.clear();
+        self.operations.scan(self.tables[table], range, &mut |key, value| {
+            if newest.is_empty() {
+                of_time = codec.prefix(key, 2);
+                newest.extend_from_slice(key);
+            } else if key.get(..of_time) != Some(&newest[..of_time]) {
+                return ControlFlow::Break(());
+            }
+            match print(by_values, codec, key, value) {
+                Ok(print) => *found += print,
+                Err(error) => unread = Some(error),
+            }
+            if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        unread.map_or(Ok(()), Err)
+    }
+
+    /// The newest rows of each value from all rows that a question is about.
+    pub(super) fn newest_of_all(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (by, time): (usize, usize),
+        found: &mut Checksum,
+    ) -> Result<()> {
+        let by_values = self.by_values;
+        let (mut newest, mut broken) = (Newest::default(), false);
+        self.filtered(phase, i, table, |codec, key, value| {
+            let columns = (codec.column(key, value, by), codec.column(key, value, time));
+            let row = print(by_values, codec, key, value);
+            let ((Some(of), Some(at)), Ok(row)) = (columns, row) else {
+                broken = true;
+                return ControlFlow::Break(());
+            };
+            newest.add(of, at, row);
+            ControlFlow::Continue(())
+        })?;
+        if broken {
+            return Err(foreign());
+        }
+        *found += newest.rows();
+        Ok(())
+    }
+
+    /// Reads so many rows from a key on.
+    pub(super) fn rows_from(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        key: &[u8],
+        found: &mut Found,
+    ) -> Result<()> {
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        let (mut left, mut broken) = (self.cell.wanted(phase, i), None);
+        let from = kv::Range::between(key, None);
+        self.operations.scan(self.tables[table], from, &mut |key, value| {
+            match print(by_values, codec, key, value) {
+                Ok(print) => found.rows += print,
+                Err(error) => broken = Some(error),
+            }
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        broken.map_or(Ok(()), Err)
+    }
+
+    /// Reads the rows of a time.
+    pub(super) fn between(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (by_values, mut broken) = (self.by_values, None);
+        self.filtered(phase, i, table, |codec, key, value| {
+            match print(by_values, codec, key, value) {
+                Ok(print) => found.rows += print,
+                Err(error) => broken = Some(error),
+            }
+            ControlFlow::Continue(())
+        })?;
+        broken.map_or(Ok(()), Err)
+    }
+
+    /// Groups the rows that meet conditions.
+    pub(super) fn group(
+        &mut self,
+        group: &Group,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
+        let (codec, table) = (&self.codecs[group.table], self.cell.tables[group.table].table);
+        if counts_rows(group, table) {
+            let rows = self.count(group.table)?;
+            result.clear();
+            result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
+            return Ok(());
+        }
+        let by_key = !matches!(Access::of(table, filters).by, By::Index(_));
+        let in_order = by_key.then_some(&*table.key);
+        if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
+            self.filtered_by(filters, group.table, |_, key, value| {
+                groups.add(key, value);
+                ControlFlow::Continue(())
+            })?;
+            groups.result(result);
+            return Ok(());
+        }
+        let mut groups = Groups::new(group);
+        self.filtered_by(filters, group.table, |codec, key, value| {
+            groups.add(|column| codec.column(key, value, column).unwrap_or(Value::Null));
+            ControlFlow::Continue(())
+        })?;
+        groups.result(result);
+        Ok(())
+    }
+
+    /// How many rows a table has, as the store knows it or a scan finds it.
+    pub(super) fn count(&mut self, table: usize) -> Result<u64> {
+        if let Some(rows) = self.operations.count(self.tables[table])? {
+            return Ok(rows);
+        }
+        let mut rows = 0;
+        self.operations.scan(self.tables[table], kv::Range::default(), &mut |_, _| {
+            rows += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Correlates two groups, by the means of each.
+    pub(super) fn correlate(
+        &mut self,
+        phase: usize,
+        question: &Correlate,
+        found: &mut Found,
+    ) -> Result<()> {
+        let cell = self.cell;
+        let rows = &cell.tables[question.table];
+        cell.begin_question(phase, found);
+        correlate::answer(question, &mut found.result, &mut |group, result| {
+            self.group(group, &of_conditions(rows, &group.conditions), result)
+        })
+    }
+
+    /// Finds values far from the mean of their group.
+    pub(super) fn outliers(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (of, by): (usize, usize),
+        deviations: f64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
+        let together = table_of.key.first() == Some(&by)
+            && !matches!(Access::of(table_of, &filters).by, By::Index(_));
+        cell.begin_question(phase, found);
+        let (columns, key) = ((of, by), &*table_of.key);
+        if let Some(mut outliers) = walks::Outliers::new(codec, key, columns, deviations, together)
+        {
+            self.filtered_by(&filters, table, |_, key, value| {
+                outliers.add(key, value, &mut found.result);
+                ControlFlow::Continue(())
+            })?;
+            outliers.end(&mut found.result);
+            return Ok(());
+        }
+        let (mut outliers, mut broken) = (Outliers::new(deviations, together), false);
+        self.filtered_by(&filters, table, |codec, pair_key, value| {
+            let column = |column: usize| codec.column(pair_key, value, column);
+            let own: Option<SmallVec<[Value<'_>; 4]>> = key.iter().map(|at| column(*at)).collect();
+            match (column(by), column(of), own) {
+                (Some(of_group), Some(number), Some(own)) => outliers.add(of_group, number, own),
+                _ => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        outliers.result(&mut found.result);
+        if broken { Err(foreign()) } else { Ok(()) }
+    }
+
+    /// Finds gaps in the times of each value of a column.
+    pub(super) fn gaps(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
+        let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
+        let in_order = newest_by_key(rows, by, time)
+            && !matches!(Access::of(rows.table, &filters).by, By::Index(_));
+        cell.begin_question(phase, found);
+        let columns = (by, time);
+        if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {
+            self.filtered_by(&filters, table, |_, key, _| {
+                broken |= gaps.add(key, &mut found.result).is_none();
+                ControlFlow::Continue(())
+            })?;
+            return if broken { Err(foreign()) } else { Ok(()) };
+        }
+        let mut gaps = Gaps::new(longer, in_order);
+        self.filtered_by(&filters, table, |codec, key, value| {
+            match (codec.column(key, value, by), codec.column(key, value, time)) {
+                (Some(of), Some(at)) => gaps.add(of, at),
+                _ => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        if broken {
+            return Err(foreign());
+        }
+        gaps.result(&mut found.result);
+        Ok(())
+    }
+
+    /// Reads columns of the rows that meet conditions.
+    pub(super) fn find(
+        &mut self,
+        phase: usize,
+        table: usize,
+        select: &[usize],
+        found: &mut Found,
+    ) -> Result<()> {
+        let (mut rows, mut broken) = (Checksum::default(), false);
+        let (whole, by_values) = (self.cell.tables[table].is_whole(select), self.by_values);
+        self.filtered(phase, 0, table, |codec, key, value| {
+            if whole {
+                match print(by_values, codec, key, value) {
+                    Ok(print) => rows += print,
+                    Err(_) => broken = true,
+                }
+                return ControlFlow::Continue(());
+            }
+            let read =
+                |print, column: &usize| Some(with(print, codec.column(key, value, *column)?));
+            match select.iter().try_fold(Fingerprint::default(), read) {
+                Some(print) => rows += print,
+                None => broken = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        found.rows = rows;
+        if broken { Err(foreign()) } else { Ok(()) }
+    }
+}
+
+/// What a pair counts as: its bytes, or the values of its row.
+#[inline]
+fn print(by_values: bool, codec: &Codec, key: &[u8], value: &[u8]) -> Result<Fingerprint> {
+    if !by_values {
+        return Ok(Fingerprint::of_pair(key, value));
+    }
+    codec.read(key, value, Fingerprint::default(), with).ok_or_else(foreign)
+}

@@ -1,0 +1,325 @@
+//! Operations on pairs, in a scope that is entered.
+
+use std::ops::ControlFlow;
+
+use embermark_contract::kv::{self, Operations, Table};
+use embermark_contract::{EngineError, Result};
+use embermark_language::{Range, Removed, Span, Work};
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::access::{beyond, filters};
+use super::super::arena::{Arena, Strings};
+use super::super::cell::{Cell, rows_at_once};
+use super::super::codec::Codec;
+use super::super::port::{Found, One, Session, Shared, Steps};
+use super::bulk::pair;
+use super::{Buffers, newest_by_key};
+
+/// Rows that one transaction deletes of those that are too old.
+const DELETED_AT_ONCE: usize = 10_000;
+
+pub(super) struct KvSession<'a> {
+    pub operations: &'a mut dyn Operations,
+    pub cell: &'a Cell,
+    pub codecs: &'a [Codec],
+    pub tables: &'a [Table],
+    pub arena: &'a Arena,
+    pub buffers: &'a mut Buffers,
+    /// See [`KvTables::by_values`](super::KvTables::by_values).
+    pub by_values: bool,
+}
+
+/// The keys of a phase's operations.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    cell: &'a Cell,
+    codec: &'a Codec,
+    phase: usize,
+    laid: Option<Strings<'a>>,
+}
+
+impl<'a> Keys<'a> {
+    /// That of operation `i`, in `room` where it was not laid out.
+    #[inline]
+    fn at<'b>(&self, i: usize, room: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        if let Some(keys) = self.laid {
+            return keys.at(i);
+        }
+        self.codec.key(self.cell.key(self.phase, i), room);
+        room
+    }
+}
+
+impl<'a> KvSession<'a> {
+    fn keys(&self, phase: usize, table: usize) -> Keys<'a> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        Keys { cell, codec, phase, laid: self.arena.of(phase) }
+    }
+
+    /// Reads the row of a key.
+    #[inline]
+    fn get(&mut self, table: usize, key: &[u8], found: &mut Found) -> Result<()> {
+        if let Some(value) = self.operations.get(self.tables[table], key)? {
+            found.rows += Fingerprint::of_pair(key, value);
+        }
+        Ok(())
+    }
+
+    /// Puts rows in: as they were laid out, or made now.
+    fn put(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
+        let pairs = self.arena.of(phase);
+        steps.each(|i| {
+            let (key, value) = match pairs {
+                Some(pairs) => codec.laid_pair(pairs.at(i)),
+                None => {
+                    pair(cell, codec, (phase, i), key, value);
+                    (&**key, &**value)
+                }
+            };
+            operations.put(number, key, value)
+        })
+    }
+
+    /// Sets columns of the row of a key, where it lies.
+    fn update(&mut self, phase: usize, i: usize, table: usize, key: &[u8]) -> Result<bool> {
+        let (cell, codec) = (self.cell, &self.codecs[table]);
+        self.operations.modify(self.tables[table], key, &mut |bytes| {
+            for column in cell.set(phase, i) {
+                codec.set(bytes, *column, cell.fresh(phase, i, *column));
+            }
+        })
+    }
+
+    /// Changes rows that follow each other: they are found first, as an engine may not go on from a pair that is changed.
+    fn change_span(
+        &mut self,
+        phase: usize,
+        i: usize,
+        table: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let Buffers { key: from, to, pairs, ends, value, .. } = &mut *self.buffers;
+        let [first, last] = cell.ends(phase, i);
+        codec.key(first, from);
+        codec.key(last, to);
+        let range = kv::Range::between(from, beyond(to).then_some(&**to));
+        pairs.clear();
+        ends.clear();
+        self.operations.scan(number, range, &mut |key, value| {
+            pairs.extend_from_slice(key);
+            let end_of_key = pairs.len();
+            pairs.extend_from_slice(value);
+            ends.push((end_of_key, pairs.len()));
+            ControlFlow::Continue(())
+        })?;
+        let (set, mut at) = (cell.set(phase, i), 0);
+        for (end_of_key, end) in &*ends {
+            let (key, bytes) = pairs[at..*end].split_at_mut(*end_of_key - at);
+            at = *end;
+            if let Work::Delete { .. } = cell.work(phase) {
+                found.changed += u64::from(self.operations.delete(number, key)?);
+                continue;
+            }
+            let fresh = |column: &usize| (*column, cell.fresh(phase, i, *column));
+            if set.iter().map(fresh).all(|(column, value)| codec.fits(bytes, column, value)) {
+                set.iter().map(fresh).for_each(|(column, value)| codec.set(bytes, column, value));
+                self.operations.put(number, key, bytes)?;
+            } else {
+                let columns = 0..cell.tables[table].table.columns.len();
+                let row = columns.map(|column| match set.contains(&column) {
+                    true => Some(cell.fresh(phase, i, column)),
+                    false => codec.column(key, bytes, column),
+                });
+                let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
+                codec.value(|column| row[column], value);
+                self.operations.put(number, key, value)?;
+            }
+            found.changed += 1;
+        }
+        Ok(())
+    }
+
+    /// Does operations of a phase: what they have in common is looked up before the first.
+    fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
+        let cell = self.cell;
+        let work = cell.work(phase);
+        let table = work.table().unwrap_or_default();
+        let (keys, mut room) = (self.keys(phase, table), std::mem::take(&mut self.buffers.room));
+        let done = match work {
+            Work::Insert { .. } | Work::Upsert { .. } => {
+                self.put(phase, table, steps).inspect(|rows| found.changed += rows)
+            }
+            Work::Get { .. } | Work::Open { .. } => {
+                steps.each(|i| self.get(table, keys.at(i, &mut room), found))
+            }
+            work if rows_at_once(work) > 1 => {
+                steps.each(|i| self.change_span(phase, i, table, found))
+            }
+            Work::Update { .. } => steps.each(|i| {
+                let there = self.update(phase, i, table, keys.at(i, &mut room))?;
+                found.changed += u64::from(there);
+                Ok(())
+            }),
+            Work::ReadModifyWrite { .. } => steps.each(|i| {
+                let key = keys.at(i, &mut room);
+                self.get(table, key, found)?;
+                found.changed += u64::from(self.update(phase, i, table, key)?);
+                Ok(())
+            }),
+            Work::Delete { removed: Removed::Keys { .. }, .. } => steps.each(|i| {
+                let key = keys.at(i, &mut room);
+                found.changed += u64::from(self.operations.delete(self.tables[table], key)?);
+                Ok(())
+            }),
+            Work::Delete { .. } => steps.each(|_| self.delete_older(phase, table, found)),
+            Work::Range(Range { span: Span::Rows { .. }, .. }) => {
+                steps.each(|i| self.rows_from(phase, i, table, keys.at(i, &mut room), found))
+            }
+            Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
+            Work::Latest { by, time, .. } if cell.adds_up(phase) => steps.each(|i| {
+                let is_last = cell.each(phase, i).is_some_and(|(column, _)| column == *by);
+                if is_last && newest_by_key(&cell.tables[table], *by, *time) {
+                    self.newest_of_value(phase, i, table, &mut found.rows)
+                } else {
+                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
+                }
+            }),
+            Work::Latest { by, time, .. } => steps.each(|i| {
+                found.rows = Checksum::default();
+                if newest_by_key(&cell.tables[table], *by, *time) {
+                    self.newest_by_key(table, &mut found.rows)
+                } else {
+                    self.newest_of_all((phase, i), table, (*by, *time), &mut found.rows)
+                }
+            }),
+            Work::Gaps { by, time, longer, .. } => {
+                steps.each(|i| self.gaps((phase, i), table, (*by, *time), *longer, found))
+            }
+            Work::Outliers { of, by, deviations, .. } => {
+                steps.each(|i| self.outliers((phase, i), table, (*of, *by), *deviations, found))
+            }
+            Work::Correlate(question) => steps.each(|_| self.correlate(phase, question, found)),
+            Work::Find { select, .. } => steps.each(|_| self.find(phase, table, select, found)),
+            Work::UpdateWhere { .. } => steps.each(|_| self.update_where(phase, table, found)),
+            Work::Group(group) => steps.each(|i| {
+                cell.begin_question(phase, found);
+                self.group(group, &filters(cell, phase, i), &mut found.result)
+            }),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(0),
+        };
+        self.buffers.room = room;
+        done
+    }
+
+    /// Sets columns of some of the rows that meet conditions. All are found before any is changed, as a change
+    /// may have them meet the conditions no more, or others.
+    fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+        if !found.more {
+            self.look(phase)?;
+        }
+        let mut keys = std::mem::take(&mut self.buffers.found);
+        let some = keys.len().saturating_sub(DELETED_AT_ONCE);
+        for key in keys.drain(some..) {
+            found.changed += u64::from(self.set_row(phase, table, &key)?);
+        }
+        found.more = !keys.is_empty();
+        self.buffers.found = keys;
+        Ok(())
+    }
+
+    /// Sets columns of a row that meets the conditions of a phase; whether it is there. Where the new values
+    /// are as long as the old ones, they are set where they lie.
+    fn set_row(&mut self, phase: usize, table: usize, key: &[u8]) -> Result<bool> {
+        let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
+        let (set, mut fits) = (cell.set(phase, 0), true);
+        let is_there = self.operations.modify(number, key, &mut |bytes| {
+            let value = |column: &usize| (*column, cell.fresh(phase, 0, *column));
+            fits = set.iter().map(value).all(|(column, value)| codec.fits(bytes, column, value));
+            if fits {
+                set.iter().map(value).for_each(|(column, value)| codec.set(bytes, column, value));
+            }
+        })?;
+        if fits {
+            return Ok(is_there);
+        }
+        let Some(value) = self.operations.get(number, key)? else { return Ok(false) };
+        let columns = 0..cell.tables[table].table.columns.len();
+        let row = columns.map(|column| match set.contains(&column) {
+            true => Some(cell.fresh(phase, 0, column)),
+            false => codec.column(key, value, column),
+        });
+        let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
+        codec.value(|column| row[column], &mut self.buffers.value);
+        drop(row);
+        self.operations.put(number, key, &self.buffers.value)?;
+        Ok(true)
+    }
+
+    /// Deletes some of the rows that are too old, or meet conditions.
+    fn delete_older(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+        let mut keys = std::mem::take(&mut self.buffers.found);
+        keys.clear();
+        self.filtered(phase, 0, table, |_, key, _| {
+            keys.push(key.to_vec());
+            if keys.len() == DELETED_AT_ONCE {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        for key in &keys {
+            found.changed += u64::from(self.operations.delete(self.tables[table], key)?);
+        }
+        found.more = keys.len() == DELETED_AT_ONCE;
+        self.buffers.found = keys;
+        Ok(())
+    }
+}
+
+#[cold]
+pub(super) fn foreign() -> EngineError {
+    EngineError::failed("the store", "give back a row", "it is no pair that was put")
+}
+
+impl Session for KvSession<'_> {
+    fn look(&mut self, phase: usize) -> Result<usize> {
+        let table = self.cell.work(phase).table().unwrap_or_default();
+        let mut keys = std::mem::take(&mut self.buffers.found);
+        keys.clear();
+        self.filtered(phase, 0, table, |_, key, _| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        self.buffers.found = keys;
+        Ok(self.buffers.found.len())
+    }
+
+    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+        let work = self.cell.work(phase);
+        let table = work.table().unwrap_or_default();
+        let key = std::mem::take(&mut self.buffers.found[n]);
+        let changed = match work {
+            Work::Delete { .. } => self.operations.delete(self.tables[table], &key),
+            _ => self.set_row(phase, table, &key),
+        };
+        self.buffers.found[n] = key;
+        found.changed += u64::from(changed?);
+        Ok(())
+    }
+
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        self.work(phase, One(i), found).map(drop)
+    }
+
+    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        self.work(phase, part, found)
+    }
+}
