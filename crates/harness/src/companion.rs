@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use embermark_engines::OpenOptions;
-use embermark_workloads::Companions;
+use embermark_workloads::{Companions, defined};
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
@@ -110,8 +110,13 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
         die_with(parent)?;
         return disk_curve::serve(&task, out);
     }
-    let workload = catalog.workload(&workload)?;
+    let workload = catalog.workload(&workload);
     die_with(parent)?;
+    if let (Err(_), None) = (&workload, &database) {
+        // That of a user's file, which is in no catalogue.
+        return defined::companion(&role, &task, out);
+    }
+    let workload = workload?;
     let Some(Database { engine, options, at }) = database else {
         return workload.companion(&role, &task, None, out);
     };

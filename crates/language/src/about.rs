@@ -26,7 +26,11 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
     let name = |table: &usize| &*tables[*table].name;
     let column = |table: &usize, place: &usize| &*tables[*table].columns[*place].name;
     match work {
-        Work::Insert { table, commit } => {
+        Work::Insert { table, requests: Some(requests), .. } => format!(
+            "posts every row of {} over HTTP, {requests} requests in flight, each answered after its commit",
+            name(table)
+        ),
+        Work::Insert { table, commit, .. } => {
             format!("inserts every row of {}{}", name(table), committed(*commit))
         }
         Work::Get { table, keys, snapshot } => {

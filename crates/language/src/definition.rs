@@ -112,6 +112,9 @@ pub enum Work {
         table: usize,
         /// What a commit covers.
         commit: Commit,
+        /// `over = "http"`: rows are posted as JSON by another process, so many requests in flight, and each is answered
+        /// when its row was committed. `None`: this program has them.
+        requests: Option<u32>,
     },
     /// `get`: rows by their keys, whole.
     Get {

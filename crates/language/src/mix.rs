@@ -172,6 +172,11 @@ fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
             "takes the fastest path",
             "in a mix rows come one after the other: name an insert with commit = \"each\"",
         ),
+
+        Work::Insert { requests: Some(_), .. } => refused(
+            "inserts what another process posts",
+            "in a mix clients of this one work at the same time",
+        ),
         Work::Insert { commit: Commit::All, .. }
         | Work::Update { commit: Commit::All, .. }
         | Work::Upsert { commit: Commit::All, .. }

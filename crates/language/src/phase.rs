@@ -1,6 +1,6 @@
 //! What kind of phase it is, and what stands beside it.
 
-use crate::definition::{Set, Work};
+use crate::definition::{Commit, Set, Work};
 use crate::group;
 use crate::node::Fields;
 use crate::reading::Reading;
@@ -79,7 +79,7 @@ impl Verb {
     /// The keys that stand beside it.
     fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Insert => &["commit"],
+            Self::Insert => &["commit", "over", "in-flight"],
             Self::Get => &["ops", "keys", "absent", "snapshot"],
             Self::Open => &["ops", "keys", "absent", "read", "after"],
             Self::Latest => &["by", "time", "ops", "each"],
@@ -137,8 +137,15 @@ pub fn read(
     let reading = Reading { fields, table, draft: &drafts[table] };
     match verb {
         Verb::Insert => {
-            let commit = reading.commit(true)?;
-            Some(Work::Insert { table, commit })
+            let (commit, requests) = (reading.commit(true), reading.requests());
+            let (commit, requests) = (commit?, requests?);
+            if let (Some(_), Some(node)) = (requests, fields.get("commit"))
+                && commit != Commit::Each
+            {
+                let help = "leave 'commit' out: each row is one, after which it is answered";
+                return node.mistake("'commit' beside 'over'", "", help);
+            }
+            Some(Work::Insert { table, commit, requests })
         }
         Verb::Get => {
             let (keys, snapshot) = (reading.keys(), reading.snapshot());

@@ -14,6 +14,10 @@ use crate::node::{Fields, Node, all};
 use crate::table::{Draft, DraftColumn};
 use crate::time;
 
+/// The default of `in-flight`, and the most.
+const IN_FLIGHT: u32 = 10;
+const MOST_IN_FLIGHT: u32 = 1_000;
+
 /// A phase of a table that is being read.
 pub struct Reading<'a> {
     /// What stands in it.
@@ -113,6 +117,26 @@ impl Reading<'_> {
             ),
             _ => node.count().map(Commit::Rows),
         })
+    }
+
+    /// How many requests are in flight of rows that come over HTTP.
+    pub fn requests(&self) -> Option<Option<u32>> {
+        let over = self.fields.maybe("over", |node| node.one_of("way", &[("http", ())]));
+        let Some(node) = self.fields.get("in-flight") else {
+            return over.map(|over| over.map(|()| IN_FLIGHT));
+        };
+        let requests = node.count().and_then(|count| {
+            let few = u32::try_from(count).ok().filter(|count| *count <= MOST_IN_FLIGHT);
+            few.or_else(|| node.expected(&format!("at most {MOST_IN_FLIGHT} requests")))
+        });
+        if over? == None {
+            return node.mistake(
+                "'in-flight' without 'over'",
+                "",
+                "write over = \"http\" beside it",
+            );
+        }
+        requests.map(Some)
     }
 
     /// The column of time and its type: as said, or that of the table.

@@ -20,6 +20,10 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
     let (mut insert, mut questions) = (None, Vec::new());
     for (n, (step, place)) in steps.iter().enumerate() {
         match phases[*place].work? {
+            Work::Insert { requests: Some(_), .. } => {
+                let what = format!("'{}' inserts what another process posts", phases[*place].name);
+                return step.mistake(what, "", "leave 'over' out");
+            }
             Work::Insert { .. } if n == 0 => insert = Some(*place),
             Work::Insert { .. } => {
                 let what = format!("'{}' comes after another phase", phases[*place].name);

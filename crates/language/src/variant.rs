@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::definition::{Client, Definition, Variant, Work};
+use crate::definition::{Client, Definition, Phase, Variant, Work};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields, all};
 
@@ -87,8 +87,10 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     };
     let tables = named(PARTS[0], of.tables.iter().map(|table| &*table.name).collect())?;
     let mut changes = named(PARTS[1], of.phases.iter().map(|phase| &*phase.name).collect())?;
-    let touched =
-        |place: &usize| of.phases[*place].work.tables(of).iter().any(|t| tables.contains(t));
+    let touched = |place: &usize| {
+        let Phase { work, apart, .. } = &of.phases[*place];
+        !apart && work.tables(of).iter().any(|t| tables.contains(t))
+    };
     changes.extend((0..of.phases.len()).filter(touched));
     let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
         Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),

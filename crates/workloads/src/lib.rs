@@ -24,6 +24,7 @@ use embermark_model::{MemoryLimit, ResultSet, Scale};
 pub mod defined;
 pub mod events;
 mod generated;
+mod http;
 mod loaded;
 pub mod machine;
 mod mirrored;

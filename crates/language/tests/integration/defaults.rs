@@ -147,18 +147,23 @@ fn made_columns() {
 
 #[test]
 fn keys_and_commits() {
-    assert_eq!(work("do = \"insert\""), Work::Insert { table: 0, commit: Commit::Each });
+    let insert = |commit| Work::Insert { table: 0, commit, requests: None };
+    assert_eq!(work("do = \"insert\""), insert(Commit::Each));
+    for (written, requests) in [("", 10), ("in-flight = 3", 3)] {
+        let posted = work(&format!("do = \"insert\"\nover = \"http\"\n{written}"));
+        let requests = Some(requests);
+        assert_eq!(posted, Work::Insert { table: 0, commit: Commit::Each, requests });
+    }
     for (written, commit) in [
         ("\"each\"", Commit::Each),
         ("\"all\"", Commit::All),
         ("\"bulk\"", Commit::Bulk),
         ("500", Commit::Rows(500)),
         ("\"10k\"", Commit::Rows(10_000)),
+        ("{ batch = 500 }", Commit::Batch(500)),
+        ("{ batch = 500, offered = \"2000/s\" }", Commit::Behind { batch: 500, offered: 2_000 }),
     ] {
-        assert_eq!(
-            work(&format!("do = \"insert\"\ncommit = {written}")),
-            Work::Insert { table: 0, commit }
-        );
+        assert_eq!(work(&format!("do = \"insert\"\ncommit = {written}")), insert(commit));
     }
     assert_eq!(work("do = \"get\""), Work::Get { table: 0, keys: KEYS, snapshot: Snapshot::Phase });
     assert_eq!(

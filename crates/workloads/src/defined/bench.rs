@@ -24,6 +24,7 @@ use super::port::{Database, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
+use crate::http::Client;
 use crate::write_behind::Buffer;
 use crate::{Bench, CheckError, MeasuredPart, NoopObserver, OpenedPhase, PhaseObserver, Repeat};
 
@@ -70,6 +71,8 @@ pub(super) struct FileBench {
     /// steady; and what the last one came to.
     board: Option<Arc<Board>>,
     steady: Option<SteadyState>,
+    /// The process that posts the rows of the phase that is ready, where one does.
+    poster: Option<Client>,
     /// Of the phase that is ready, whose rows another thread commits: between the two; and what it held in the last run.
     buffer: Option<Buffer>,
     write_behind: Option<WriteBehind>,
@@ -114,6 +117,7 @@ impl FileBench {
             refused: None,
             board: None,
             steady: None,
+            poster: None,
             buffer: None,
             write_behind: None,
             log_bytes: None,
@@ -161,7 +165,7 @@ impl Bench for FileBench {
         (self.did, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
         (self.steady, self.log_bytes, self.write_behind) = (None, None, None);
-        self.buffer = self.prepared.buffer(phase);
+        (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
         self.board = match self.cell().work(phase) {
             Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
             _ => None,
@@ -216,6 +220,13 @@ impl Bench for FileBench {
                 ready => ready?,
             }
         }
+        match self.client_of(phase) {
+            Err(error) if error.is_unsupported() => {
+                self.refused = Some(error);
+                return Ok(());
+            }
+            client => self.poster = client?,
+        }
         if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
         {
             let duties = std::mem::take(&mut self.duties);
@@ -252,11 +263,17 @@ impl Bench for FileBench {
             self.by_node(phase, meter, observer)?;
             return Ok(Answer::Count(meter.measured().ops));
         }
-        let rate = self.prepared.target_rate.filter(|_| is_point(work));
-        meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
-        meter.start();
-        let done = self.perform(phase, meter);
-        meter.stop();
+        let done = match self.poster.take() {
+            Some(client) => self.by_http(phase, client, meter),
+            None => {
+                let rate = self.prepared.target_rate.filter(|_| is_point(work));
+                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
+                meter.start();
+                let done = self.perform(phase, meter);
+                meter.stop();
+                done
+            }
+        };
         if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
             // What a referee fails at keeps it from no other question.
             return Err(EngineError::impossible(error));

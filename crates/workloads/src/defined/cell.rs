@@ -545,7 +545,13 @@ pub(super) const fn is_point(work: &Work) -> bool {
         && rows_at_once(work) == 1
         && !changes_at_once(work)
         && one_by_one(work).is_none()
-        && !matches!(work, Work::Mix(_) | Work::Sequence(_) | Work::Open { .. })
+        && !matches!(
+            work,
+            Work::Mix(_)
+                | Work::Sequence(_)
+                | Work::Open { .. }
+                | Work::Insert { requests: Some(_), .. }
+        )
 }
 
 /// Whether a phase changes all rows that meet its conditions, as one operation.

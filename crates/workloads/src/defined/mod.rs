@@ -26,6 +26,7 @@ mod node;
 mod oracle;
 mod outliers;
 mod port;
+mod posted;
 mod prepared;
 mod referees;
 mod row;
@@ -57,6 +58,7 @@ use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, OwnedValue, RowsFrom};
 
+use crate::http;
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
@@ -237,10 +239,23 @@ impl Workload for Defined {
         store: Option<Store>,
         out: File,
     ) -> Result<(), Box<dyn Error>> {
-        match (role, store) {
-            (node::ROLE, None) => Err(node::become_program(task, out).into()),
-            _ => Err(format!("a workload file has no process in the role of '{role}'").into()),
+        match store {
+            None => companion(role, task, out),
+            Some(_) => Err("a workload file has no process with the database".into()),
         }
+    }
+}
+
+/// What a process does that takes part in the work of any file, in `role`, as
+/// [`Workload::companion`] has it.
+///
+/// # Errors
+/// Whatever keeps it from its task.
+pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>> {
+    match role {
+        node::ROLE => Err(node::become_program(task, out).into()),
+        http::CLIENT => http::client(task, out),
+        _ => Err(format!("a workload file has no process in the role of '{role}'").into()),
     }
 }
 
@@ -393,7 +408,7 @@ fn csv_files(
     staged: &Path,
 ) -> Result<Vec<Option<CsvRows>>, WorkloadError> {
     let of = |phase: &Phase| match phase.work {
-        Work::Insert { table, commit: Commit::Csv } => {
+        Work::Insert { table, commit: Commit::Csv, .. } => {
             CsvRows::write(&tables[table], staged).map(Some)
         }
         _ => Ok(None),

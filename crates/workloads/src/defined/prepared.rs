@@ -150,7 +150,7 @@ impl PreparedCell {
     /// The buffer of an insert whose rows another thread commits.
     pub(super) fn buffer(&self, phase: usize) -> Option<Buffer> {
         let insert = self.cell.work(self.cell.insert_of(phase)?);
-        let Work::Insert { table, commit: Commit::Behind { batch, offered } } = insert else {
+        let Work::Insert { table, commit: Commit::Behind { batch, offered }, .. } = insert else {
             return None;
         };
         if self.cell.commit.is_some() {

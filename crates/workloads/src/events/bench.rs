@@ -5,16 +5,18 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use embermark_contract::EngineError;
+use embermark_data::events::{Event, Payload};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::result::{Execution, WriteBehind};
 
-use super::http::{self, Client, Known};
 use super::oracle::{Content, Oracle};
 use super::phase::{BATCH, PHASES, Phase};
 use super::port::{Record, Telemetry};
+use super::posted::{self, Known};
 use super::query_results::QueryResults;
 use super::{PreparedCell, large_log};
+use crate::http::{self, Client, Service};
 use crate::loaded::{Loads, State};
 use crate::write_behind::Buffer;
 use crate::{Bench, CheckError, Companions, OpenedPhase, Repeat, first};
@@ -32,7 +34,6 @@ pub(super) struct EventsBench {
     found: QueryResults,
     /// What the first request of a run answered wrongly.
     wrong: Option<Difference>,
-    seed: u64,
     companions: Option<Rc<dyn Companions>>,
     /// For the next run; or why there can be none.
     prepared: Result<Prepared, EngineError>,
@@ -56,6 +57,9 @@ struct Last {
     write_behind: Option<WriteBehind>,
 }
 
+/// Requests in flight, each on a connection that is kept open: those of the source's client.
+const CONNECTIONS: usize = 10;
+
 /// Rows a second that are offered off the thread: the peak that the source names. And the most of a commit.
 const RATE: u64 = 100_000;
 const MOST: usize = 10_000;
@@ -68,7 +72,7 @@ pub(super) fn insert_all(store: &mut dyn Telemetry, records: &[Record]) -> Resul
 
 impl EventsBench {
     pub(super) fn new(cell: PreparedCell, store: Box<dyn Telemetry>) -> Self {
-        let PreparedCell { records, seed, oracle, window, cold, companions, .. } = cell;
+        let PreparedCell { records, oracle, window, cold, companions, .. } = cell;
         let phases = std::array::from_fn(|place| {
             let step = Phase::ALL[place];
             let ops = match step {
@@ -90,7 +94,6 @@ impl EventsBench {
             state: State::Dirty,
             found,
             wrong: None,
-            seed,
             companions,
             prepared: Ok(Prepared::Nothing),
             last: Last::default(),
@@ -108,7 +111,10 @@ impl EventsBench {
         let rows = self.records.len();
         Ok(match step {
             Phase::InsertHttp => {
-                Prepared::Client(Client::start(self.companions.as_deref(), rows, self.seed)?)
+                let bodies = self.records.iter().map(posted::body).collect::<Result<_, _>>();
+                let bodies =
+                    bodies.map_err(|e| EngineError::failed("the workload", "post rows", e))?;
+                Prepared::Client(Client::start(self.companions.as_deref(), bodies, CONNECTIONS)?)
             }
             Phase::InsertOffthread => Prepared::Buffer(Buffer::new(rows, RATE, MOST)),
             Phase::OpenLargeLog => {
@@ -168,7 +174,7 @@ impl EventsBench {
     /// Compares the whole store with the first `inserted` rows, or with those that came over HTTP.
     fn read_back(&mut self, inserted: u64) -> Result<(), CheckError> {
         let expected = match &self.arrived {
-            Some(arrived) => http::in_order(&self.records, arrived)?,
+            Some(arrived) => posted::in_order(&self.records, arrived)?,
             None => first(&self.records, inserted).iter().map(|record| &record.event).collect(),
         };
         let mut content = Content::new(expected);
@@ -236,7 +242,20 @@ impl Bench for EventsBench {
         let prepared = std::mem::replace(&mut self.prepared, Ok(Prepared::Nothing))?;
         let (store, records) = (self.store.as_mut(), &self.records);
         if let Prepared::Client(client) = prepared {
-            let (stored, arrived) = http::insert(client, store, records.len(), meter)?;
+            let mut arrived = Vec::with_capacity(records.len());
+            let stored = http::insert(client, records.len(), meter, |streams, meter| {
+                let commit = &mut |record: &mut Record| {
+                    arrived.push(Known::of(record));
+                    record.event.id = arrived.len() as i64;
+                    store.insert_one(record)
+                };
+                let nothing = Event { id: 0, timestamp: 0, data: Payload::Co2 { co2: 0.0 } };
+                let room = &|| Record::of(nothing);
+                let served =
+                    http::serve(streams, Service { read: &posted::read, commit, room }, meter)?;
+                store.flush()?;
+                Ok(served)
+            })?;
             self.arrived = Some(arrived);
             return Ok(Answer::Count(self.inserted(stored, meter)));
         }

@@ -4,7 +4,6 @@
 mod bench;
 mod columns;
 mod document;
-mod http;
 mod json;
 mod kv;
 mod large_log;
@@ -13,12 +12,11 @@ mod pair;
 mod phase;
 mod pipelines;
 mod port;
+mod posted;
 mod queries;
 mod query_results;
 mod series;
 mod sql;
-#[cfg(test)]
-mod testing;
 mod variant;
 
 use std::error::Error;
@@ -31,6 +29,7 @@ use embermark_data::events::{self, PUBLISHED_ROWS};
 use embermark_model::plan::DataSource;
 
 use crate::generated::{self, GeneratedRows};
+use crate::http;
 use crate::reopenable::Reopenable;
 use crate::{Bench, Companions, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
 use bench::EventsBench;
@@ -78,7 +77,6 @@ impl Workload for Events {
         let oracle = Oracle::new(&records);
         Ok(Box::new(PreparedCell {
             records,
-            seed,
             oracle,
             variant,
             window: spec.window,
@@ -95,7 +93,7 @@ impl Workload for Events {
         out: File,
     ) -> Result<(), Box<dyn Error>> {
         match (role, store) {
-            (http::CLIENT, None) => http::client(serde_json::from_str(task)?, out),
+            (http::CLIENT, None) => http::client(task, out),
             _ => Err(format!("the events have no process in the role of '{role}'").into()),
         }
     }
@@ -104,8 +102,6 @@ impl Workload for Events {
 /// Everything that exists before the engine does.
 struct PreparedCell {
     records: Vec<Record>,
-    /// What the rows were made from.
-    seed: u64,
     oracle: Oracle,
     variant: Variant,
     window: Duration,

@@ -5,19 +5,15 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use embermark_data::events;
 use serde::{Deserialize, Serialize};
 
-use super::super::port::Record;
 use super::wire::{self, Incoming};
 
 /// What a client is told.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(in super::super) struct Task {
-    /// Rows to make and post.
-    pub rows: u64,
-    /// What they are made from.
-    pub seed: u64,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// What to post: JSON, row by row.
+    pub bodies: Vec<String>,
     /// The server's port.
     pub port: u16,
     /// Requests in flight.
@@ -35,8 +31,8 @@ pub(super) struct Poster {
 impl Poster {
     pub(super) fn connect(task: &Task) -> io::Result<Self> {
         let (mut requests, mut ends) = (Vec::new(), Vec::new());
-        for event in events::generate(task.rows, task.seed) {
-            wire::append_request(&Record::of(event), &mut requests)?;
+        for body in &task.bodies {
+            wire::append_request(body, &mut requests)?;
             ends.push(requests.len());
         }
         let connect = |_| {

@@ -7,7 +7,6 @@ mod server;
 mod tests;
 mod wire;
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -15,21 +14,14 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout};
 
 use embermark_contract::{EngineError, Result};
-use embermark_data::events::Event;
 use embermark_meter::{Measured, Meter};
-use embermark_model::answer::Difference;
 
-use super::port::{Record, Telemetry};
 use crate::Companions;
 use client::{Poster, Task};
-pub(super) use server::Known;
-use server::{Served, serve};
+pub(crate) use server::{Served, Service, serve};
 
 /// The role of the process that posts rows.
-pub(super) const CLIENT: &str = "http-client";
-
-/// Requests in flight, each on a connection that is kept open: those of the source's client.
-const CONNECTIONS: usize = 10;
+pub(crate) const CLIENT: &str = "http-client";
 
 /// What the client says when it is connected and has made its requests.
 const READY: &str = "ready";
@@ -39,7 +31,7 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
 }
 
 /// A client that is connected and has made its requests. Its process is over when this is dropped.
-pub(super) struct Client {
+pub(crate) struct Client {
     child: Child,
     _out: BufReader<ChildStdout>,
     /// The server's ends of its connections.
@@ -47,12 +39,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts one that will post so many rows, made from a seed, to a port of 127.0.0.1 that nobody else
-    /// has, and waits until it is ready.
-    pub(super) fn start(
+    /// Starts one that will post rows, of which the JSON is given, over so many connections, each with one request in
+    /// flight, to a port of 127.0.0.1 that nobody else has; and waits until it is ready.
+    pub(crate) fn start(
         companions: Option<&dyn Companions>,
-        rows: usize,
-        seed: u64,
+        bodies: Vec<String>,
+        connections: usize,
     ) -> Result<Self> {
         let companions = companions.ok_or_else(|| {
             EngineError::unsupported("this program", "starting processes that take part in a phase")
@@ -60,7 +52,7 @@ impl Client {
         let begin = |error| failed("start")(error);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(begin)?;
         let port = listener.local_addr().map_err(begin)?.port();
-        let task = Task { rows: rows as u64, seed, port, connections: CONNECTIONS };
+        let task = Task { bodies, port, connections };
         let task = serde_json::to_string(&task).map_err(io::Error::other).map_err(begin)?;
         let mut child = companions.start(CLIENT, &task, None).map_err(begin)?;
         let out = child.stdout.take();
@@ -72,7 +64,7 @@ impl Client {
             return Err(client.died());
         }
         // They wait in the listener's queue.
-        for _ in 0..CONNECTIONS {
+        for _ in 0..connections {
             let (stream, _) = listener.accept().map_err(begin)?;
             stream.set_nodelay(true).map_err(begin)?;
             client.streams.push(stream);
@@ -81,13 +73,13 @@ impl Client {
     }
 
     /// Has it begin.
-    pub(super) fn go(&mut self) -> Result<()> {
+    fn go(&mut self) -> Result<()> {
         let told = self.child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(b"\n"));
         told.map_err(failed("begin"))
     }
 
     /// Waits for its end, which comes when every row was answered or its connections are closed.
-    pub(super) fn end(mut self) -> Result<()> {
+    fn end(mut self) -> Result<()> {
         self.streams.clear();
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),
@@ -111,59 +103,37 @@ impl Drop for Client {
     }
 }
 
-/// Inserts the rows that a client posts, each committed before it is answered; how many the engine says
-/// there were, and what they are known by. Each connection has a meter of its own, and `meter` gathers
-/// them.
+/// Has a client post its rows while `work` serves its connections, each with a meter of its own, which `meter` gathers;
+/// how many rows the engine says there were.
 ///
 /// # Errors
-/// The store's, and where the client ends before its time.
-pub(super) fn insert(
+/// Those of `work`, and where the client ends before its time.
+pub(crate) fn insert(
     mut client: Client,
-    store: &mut dyn Telemetry,
     rows: usize,
     meter: &mut Meter,
-) -> Result<(u64, Vec<Known>)> {
+    work: impl FnOnce(&[TcpStream], &Meter) -> Result<Served>,
+) -> Result<u64> {
     meter.start();
-    let served = client.go().and_then(|()| serve(&client.streams, rows, store, meter));
+    let served = client.go().and_then(|()| work(&client.streams, meter));
     meter.stop();
-    let Served { stored, arrived, meters } = served?;
+    let Served { stored, meters } = served?;
     client.end()?;
     meter.gather(&meters);
     let Measured { ops, capped, .. } = meter.measured();
     if ops == rows as u64 || capped {
-        return Ok((stored, arrived));
+        return Ok(stored);
     }
     let why = io::Error::other(format!("it posted {ops} rows of {rows}"));
     Err(failed("post its rows")(why))
-}
-
-/// The events in the order in which they came.
-///
-/// # Errors
-/// When one came that nobody posted, or twice.
-pub(super) fn in_order<'a>(
-    records: &'a [Record],
-    arrived: &[Known],
-) -> std::result::Result<Vec<&'a Event>, Difference> {
-    let mut posted: HashMap<Known, Vec<&Event>> = HashMap::with_capacity(records.len());
-    for record in records {
-        posted.entry(Known::of(record)).or_default().push(&record.event);
-    }
-    let came = arrived.iter().enumerate().map(|(place, known)| {
-        let event = posted.get_mut(known).and_then(Vec::pop);
-        event.ok_or_else(|| {
-            Difference(format!("the row that came as number {} was not posted", place + 1))
-        })
-    });
-    came.collect()
 }
 
 /// Posts rows as the task says, once a line comes on standard input.
 ///
 /// # Errors
 /// When the server is not reached, or answers otherwise than it should.
-pub(super) fn client(task: Task, mut out: File) -> std::result::Result<(), Box<dyn Error>> {
-    let poster = Poster::connect(&task)?;
+pub(crate) fn client(task: &str, mut out: File) -> std::result::Result<(), Box<dyn Error>> {
+    let poster = Poster::connect(&serde_json::from_str(task)?)?;
     writeln!(out, "{READY}")?;
     let mut go = String::new();
     // Without a line nobody is there any more.

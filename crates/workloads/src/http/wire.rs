@@ -3,13 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use arrayvec::ArrayString;
-use embermark_data::events::{LogLine, Payload};
 use httparse::{EMPTY_HEADER, Header, Status};
-use jiff::Timestamp;
-use serde::Deserialize;
-
-use super::super::port::Record;
 
 /// The answer to a row that was committed.
 pub(super) const CREATED: &[u8] = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
@@ -24,72 +18,14 @@ const MOST: usize = 64 << 10;
 /// Bytes asked of a connection at once.
 const READ: usize = 4 << 10;
 
-/// Appends the request that posts a row.
-pub(super) fn append_request(record: &Record, into: &mut Vec<u8>) -> io::Result<()> {
-    let (data, bucket) = (&record.json, record.event.data.bucket());
-    let time = Timestamp::from_millisecond(record.event.timestamp).map_err(io::Error::other)?;
-    let body = format!(r#"{{"data":{data},"bucket":"{bucket}","timestamp":"{time:.3}"}}"#);
+/// Appends the request that posts a row, whose JSON is given.
+pub(super) fn append_request(body: &str, into: &mut Vec<u8>) -> io::Result<()> {
     write!(
         into,
         "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
-}
-
-/// A row as it is posted.
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(borrow)]
-    data: Data<'a>,
-    bucket: &'a str,
-    timestamp: &'a str,
-}
-
-/// What a row tells, of its bucket.
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Data<'a> {
-    longitude: Option<f64>,
-    latitude: Option<f64>,
-    co2: Option<f64>,
-    span_id: Option<i64>,
-    level: Option<&'a str>,
-    user: Option<&'a str>,
-    message: Option<&'a str>,
-    endpoint: Option<&'a str>,
-}
-
-/// Reads the body of a request into a record, whose room is used again; its id is the store's to give.
-pub(super) fn read_row(body: &[u8], into: &mut Record) -> io::Result<()> {
-    let row: Row<'_> = serde_json::from_slice(body)?;
-    let time: Timestamp = row.timestamp.parse().map_err(io::Error::other)?;
-    into.event.timestamp = time.as_millisecond();
-    into.event.data = payload(&row)
-        .ok_or_else(|| io::Error::other(format!("no row of the bucket '{}'", row.bucket)))?;
-    into.json.clear();
-    into.event.data.json(&mut into.json);
-    Ok(())
-}
-
-fn payload(Row { data, bucket, .. }: &Row<'_>) -> Option<Payload> {
-    Some(match *bucket {
-        "location" => Payload::Location { longitude: data.longitude?, latitude: data.latitude? },
-        "co2" => Payload::Co2 { co2: data.co2? },
-        "logs" => Payload::Log(LogLine {
-            span_id: data.span_id?,
-            is_error: match data.level? {
-                "error" => true,
-                "success" => false,
-                _ => return None,
-            },
-            user: ArrayString::from(data.user?).ok()?,
-            message: ArrayString::from(data.message?).ok()?,
-            endpoint: ArrayString::from(data.endpoint?).ok()?,
-        }),
-        _ => return None,
-    })
 }
 
 /// The messages that come over a connection, in room that is used again.

@@ -1,86 +1,77 @@
 //! The server: a thread for each connection, and one that owns the store and commits what they hand
 //! it, since a store stays in its thread.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use embermark_contract::{EngineError, Result};
-use embermark_data::events::{Event, Payload};
 use embermark_meter::Meter;
 
-use super::super::port::{Record, Telemetry};
 use super::wire::{self, Incoming};
 
+/// What a server does with rows, each in room that is used again.
+pub(crate) struct Service<'a, R> {
+    /// Reads the body of a request.
+    pub read: &'a (dyn Fn(&[u8], &mut R) -> io::Result<()> + Sync),
+    /// Commits a row; how many the engine says there were.
+    pub commit: &'a mut dyn FnMut(&mut R) -> Result<u64>,
+    /// Room for a row.
+    pub room: &'a dyn Fn() -> R,
+}
+
 /// Rows that were committed as they came.
-pub(in super::super) struct Served {
+pub(crate) struct Served {
     /// Rows that the engine says there were.
     pub stored: u64,
-    /// By what the rows are known, in the order of the ids that they were given.
-    pub arrived: Vec<Known>,
     /// What was measured of each connection.
     pub meters: Vec<Meter>,
 }
 
-/// By what a row is known that has no id: when it happened, and its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in super::super) struct Known(i64, u64);
-
-impl Known {
-    pub(in super::super) fn of(record: &Record) -> Self {
-        let mut hasher = DefaultHasher::new();
-        record.json.hash(&mut hasher);
-        Self(record.event.timestamp, hasher.finish())
-    }
-}
-
 /// A row on its way to the store, and the connection that waits for its commit.
-struct Posted {
-    record: Box<Record>,
+struct Posted<R> {
+    row: Box<R>,
     from: usize,
 }
 
-/// Serves connections until all of them are closed, or their meters' time is over: `rows` at most. A row
-/// is answered when it was committed.
+/// Serves connections until all of them are closed, or their meters' time is over. A row is answered when it was
+/// committed.
 ///
 /// # Errors
 /// The store's, or that of a request that is no row.
-pub(in super::super) fn serve(
+pub(crate) fn serve<R: Send>(
     streams: &[TcpStream],
-    rows: usize,
-    store: &mut dyn Telemetry,
+    service: Service<'_, R>,
     meter: &Meter,
 ) -> Result<Served> {
-    let mut served = Served { stored: 0, arrived: Vec::with_capacity(rows), meters: Vec::new() };
-    let (post, posted) = sync_channel::<Posted>(streams.len());
+    let Service { read, commit: commit_one, room } = service;
+    let (post, posted) = sync_channel::<Posted<R>>(streams.len());
     let (answers, answered): (Vec<_>, Vec<_>) = streams.iter().map(|_| sync_channel(1)).unzip();
-    let ended = thread::scope(|scope| {
+    let (stored, ended) = thread::scope(|scope| {
         let connections = streams.iter().zip(answered).enumerate();
         let serving: Vec<_> = connections
             .map(|(from, (stream, committed))| {
                 let (post, meter) = (post.clone(), meter.for_client(None));
-                let requests = Incoming::new(stream);
-                let connection = Connection { from, stream, requests, post, committed, free: None };
+                let (requests, free) = (Incoming::new(stream), Some(Box::new(room())));
+                let connection = Connection { from, stream, requests, read, post, committed, free };
                 scope.spawn(move || connection.serve(meter))
             })
             .collect();
         drop(post);
-        let stored = commit(posted, answers, store, &mut served);
+        let stored = commit(posted, answers, commit_one);
         let mut ended = Vec::with_capacity(serving.len());
         for serving in serving {
             ended.push(serving.join().map_err(|_| refused("a connection's thread died"))?);
         }
-        stored.map(|()| ended)
+        stored.map(|stored| (stored, ended))
     })?;
+    let mut meters = Vec::with_capacity(ended.len());
     for (meter, ended) in ended {
         ended.map_err(refused)?;
-        served.meters.push(meter);
+        meters.push(meter);
     }
-    store.flush()?;
-    Ok(served)
+    Ok(Served { stored, meters })
 }
 
 fn refused(why: impl ToString) -> EngineError {
@@ -89,31 +80,30 @@ fn refused(why: impl ToString) -> EngineError {
 
 /// Commits rows as they come, until nobody posts any. What it is given goes with it, so that after an
 /// error no connection waits for an answer.
-fn commit(
-    posted: Receiver<Posted>,
-    answers: Vec<SyncSender<Box<Record>>>,
-    store: &mut dyn Telemetry,
-    served: &mut Served,
-) -> Result<()> {
-    for Posted { mut record, from } in posted {
-        served.arrived.push(Known::of(&record));
-        record.event.id = served.arrived.len() as i64;
-        served.stored += store.insert_one(&record)?;
+fn commit<R>(
+    posted: Receiver<Posted<R>>,
+    answers: Vec<SyncSender<Box<R>>>,
+    commit: &mut dyn FnMut(&mut R) -> Result<u64>,
+) -> Result<u64> {
+    let mut stored = 0;
+    for Posted { mut row, from } in posted {
+        stored += commit(&mut row)?;
         // A connection waits for its row.
-        let _ = answers[from].send(record);
+        let _ = answers[from].send(row);
     }
-    Ok(())
+    Ok(stored)
 }
 
 /// One connection, on a thread of its own.
-struct Connection<'a> {
+struct Connection<'a, R> {
     from: usize,
     stream: &'a TcpStream,
     requests: Incoming<&'a TcpStream>,
-    post: SyncSender<Posted>,
-    committed: Receiver<Box<Record>>,
+    read: &'a (dyn Fn(&[u8], &mut R) -> io::Result<()> + Sync),
+    post: SyncSender<Posted<R>>,
+    committed: Receiver<Box<R>>,
     /// Room for a row.
-    free: Option<Box<Record>>,
+    free: Option<Box<R>>,
 }
 
 /// Why no further request is served.
@@ -129,10 +119,8 @@ impl From<io::Error> for End {
     }
 }
 
-impl Connection<'_> {
+impl<R> Connection<'_, R> {
     fn serve(mut self, mut meter: Meter) -> (Meter, io::Result<()>) {
-        let nothing = Event { id: 0, timestamp: 0, data: Payload::Co2 { co2: 0.0 } };
-        self.free = Some(Box::new(Record::of(nothing)));
         meter.start();
         let ended = meter.each(u64::MAX, |_| self.row());
         meter.stop();
@@ -147,13 +135,13 @@ impl Connection<'_> {
     /// One request: from when the one before was answered to when it is.
     fn row(&mut self) -> std::result::Result<(), End> {
         let body = self.requests.next(wire::request)?.ok_or(End::Closed)?;
-        let mut record = self.free.take().ok_or(End::Closed)?;
-        if let Err(error) = wire::read_row(body, &mut record) {
+        let mut row = self.free.take().ok_or(End::Closed)?;
+        if let Err(error) = (self.read)(body, &mut row) {
             // Its client ends with it.
             let _ = self.stream.write_all(wire::BAD);
             return Err(error.into());
         }
-        self.post.send(Posted { record, from: self.from }).map_err(|_| End::Closed)?;
+        self.post.send(Posted { row, from: self.from }).map_err(|_| End::Closed)?;
         self.free = Some(self.committed.recv().map_err(|_| End::Closed)?);
         self.stream.write_all(wire::CREATED)?;
         Ok(())

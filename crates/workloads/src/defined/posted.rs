@@ -1,0 +1,183 @@
+//! Rows of a workload file as another process posts them over HTTP, as JSON: read from a request, and found by their
+//! key among the rows that are there to be posted.
+
+use std::cmp::Ordering;
+use std::io;
+
+use embermark_contract::{EngineError, Result, Scope};
+use embermark_data::table::compare;
+use embermark_language::Work;
+use embermark_meter::Meter;
+use embermark_model::table::{Column, ColumnType, Value};
+use serde_json::{Map, Value as Json};
+use smallvec::SmallVec;
+
+use super::bench::FileBench;
+use super::cell::Rows;
+use crate::http::{self, Client, Service};
+
+/// What is posted of each row of a table that is loaded: its columns, those of a document within it.
+///
+/// # Errors
+/// Unsupported of a table with bytes.
+pub(super) fn bodies(rows: &Rows) -> Result<Vec<String>> {
+    if rows.table.columns.iter().any(|column| column.of == ColumnType::Bytes) {
+        return Err(EngineError::impossible("JSON, in which rows are posted, has no bytes"));
+    }
+    Ok((0..rows.loaded).map(|place| body(rows, place)).collect())
+}
+
+fn body(rows: &Rows, place: usize) -> String {
+    let mut object = Map::new();
+    for (column, value) in rows.table.columns.iter().zip(rows.row(place)) {
+        let json = match value {
+            Value::Int(value) => value.into(),
+            Value::Float(value) => value.into(),
+            Value::Text(text) => text.into(),
+            Value::Null | Value::Bytes(_) => continue,
+        };
+        match column.within.as_deref() {
+            None => drop(object.insert(column.name.clone(), json)),
+            Some(within) => {
+                let document = object.entry(within.document.clone());
+                if let Json::Object(document) = document.or_insert_with(|| Map::new().into()) {
+                    document.insert(within.field.clone(), json);
+                }
+            }
+        }
+    }
+    Json::Object(object).to_string()
+}
+
+/// The value of a column in what was posted.
+fn value<'a>(object: &'a Json, column: &Column) -> Option<Value<'a>> {
+    let json = match column.within.as_deref() {
+        Some(within) => object.get(&within.document).and_then(|own| own.get(&within.field)),
+        None => object.get(&column.name),
+    };
+    match (json, column.of) {
+        (None | Some(Json::Null), _) => Some(Value::Null),
+        (Some(json), ColumnType::Text) => json.as_str().map(Value::Text),
+        (Some(json), ColumnType::Float) => json.as_f64().map(Value::Float),
+        (Some(json), _) => json.as_i64().map(Value::Int),
+    }
+}
+
+/// Reads the body of a request: the place of the row that it has, every value of which is the row's.
+fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
+    let none = || io::Error::other("it is no row of the table");
+    let object: Json = serde_json::from_slice(body)?;
+    let columns = &rows.table.columns;
+    let posted = columns.iter().map(|column| value(&object, column));
+    let posted: SmallVec<[Value<'_>; 12]> = posted.collect::<Option<_>>().ok_or_else(none)?;
+    let order = |place: usize| {
+        let each = rows.table.key.iter();
+        each.map(|column| compare(&rows.staged.value(place, *column), &posted[*column]))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    };
+    let (mut from, mut to) = (0, rows.staged.rows());
+    while from < to {
+        let middle = usize::midpoint(from, to);
+        let place = rows.staged.nth_by_key(middle);
+        match order(place) {
+            Ordering::Less => from = middle + 1,
+            Ordering::Greater => to = middle,
+            Ordering::Equal => {
+                let same = (0..columns.len()).all(|at| rows.staged.value(place, at) == posted[at]);
+                return if same && place < rows.loaded { Ok(place) } else { Err(none()) };
+            }
+        }
+    }
+    Err(none())
+}
+
+impl FileBench {
+    /// Starts the process that posts the rows of a phase, if one does.
+    pub(super) fn client_of(&self, phase: usize) -> Result<Option<Client>> {
+        let Work::Insert { table, requests: Some(requests), .. } = self.prepared.cell.work(phase)
+        else {
+            return Ok(None);
+        };
+        let bodies = bodies(&self.prepared.cell.tables[*table])?;
+        let companions = self.prepared.companions.as_deref();
+        Client::start(companions, bodies, *requests as usize).map(Some)
+    }
+
+    /// Puts rows in as that process posts them, each committed before its request is answered.
+    pub(super) fn by_http(
+        &mut self,
+        phase: usize,
+        client: Client,
+        meter: &mut Meter,
+    ) -> Result<()> {
+        let Self { prepared, database, found, .. } = self;
+        let rows = prepared.cell.rows_of(phase);
+        http::insert(client, rows.loaded, meter, |streams, meter| {
+            let mut served = None;
+            database.within(phase, Scope::PerOperation, &mut |session| {
+                let commit =
+                    &mut |place: &mut usize| session.perform(phase, *place, found).map(|()| 1);
+                let read = &|body: &[u8], place: &mut usize| {
+                    *place = read(rows, body)?;
+                    Ok(())
+                };
+                served = Some(http::serve(streams, Service { read, commit, room: &|| 0 }, meter)?);
+                Ok(())
+            })?;
+            database.flush()?;
+            let never = || EngineError::failed("the engine", "enter a scope", "it did not");
+            served.ok_or_else(never)
+        })
+        .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_language::{Definition, parse};
+    use embermark_model::Scale;
+
+    use super::super::source;
+    use super::*;
+    use crate::Source as _;
+
+    #[test]
+    fn every_row_is_found_by_what_is_posted_of_it_and_nothing_else_is_a_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let definition = parse("t.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let definition: &'static Definition = Box::leak(Box::new(definition));
+        let folder = dir.path().to_owned();
+        let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
+        let staged = dir.path().join("staged");
+        made.stage(Scale::Full, &staged).unwrap();
+        let rows = source::open(definition, &staged).unwrap().remove(0);
+        for place in 0..rows.loaded {
+            let body = body(&rows, place);
+            assert_eq!(read(&rows, body.as_bytes()).unwrap(), place, "{body}");
+        }
+        let first = body(&rows, 0);
+        for wrong in [
+            "",
+            "[]",
+            "{}",
+            &first.replace("\"n\":", "\"n\":1"),
+            &first.replace("\"id\":\"", "\"id\":\"x"),
+        ] {
+            assert!(read(&rows, wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    const FILE: &str = r#"
+[table.t]
+rows = 300
+key = ["id", "n"]
+[table.t.columns]
+id = { type = "text", make = "hashed" }
+n = { type = "i32", make = "random" }
+x = { type = "f64?", make = "random", absent = 0.2 }
+data = { type = "json", fields = { note = { type = "text?", make = "random", length = [0, 9], absent = 0.3 }, at = { type = "timestamp", unit = "ms", make = "sequence" } } }
+[phase.load]
+do = "insert"
+"#;
+}
