@@ -20,7 +20,7 @@ use super::mix;
 use super::mixed::{self, Did};
 use super::node::Node;
 use super::oracle::Oracle;
-use super::port::{Database, Found};
+use super::port::{Database, Different, Found};
 use super::prepared::PreparedCell;
 use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
@@ -52,6 +52,8 @@ pub(super) struct FileBench {
     /// Whether maintenance was done since anything changed.
     maintained: bool,
     pub(super) found: Found,
+    /// What the requests of a question found that is asked again and again.
+    pub(super) different: Different,
     /// What the questions of a sequence found.
     pub(super) by_step: Vec<Found>,
     /// What is done in the phase that is ready, where it is a mix or several clients share it.
@@ -109,6 +111,7 @@ impl FileBench {
             node,
             maintained: false,
             found: Found::default(),
+            different: Different::default(),
             by_step: Vec::new(),
             duties: Vec::new(),
             crew: None,
@@ -161,6 +164,7 @@ impl Bench for FileBench {
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
+        self.different.clear();
         self.crew = None;
         (self.did, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();

@@ -1,5 +1,6 @@
 //! What the workload needs of a database, in its own words: one implementation a family.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -195,6 +196,38 @@ pub(super) struct Found {
     pub ends: Vec<usize>,
     /// Whether there are more rows to change or delete than the transactions before took: the next one goes on.
     pub more: bool,
+}
+
+/// What the requests of a question found that was asked again and again: each different answer once.
+#[derive(Debug, Default)]
+pub(super) struct Different {
+    digests: HashSet<u64>,
+    /// With the number of the request.
+    answers: Vec<(usize, Found)>,
+}
+
+/// The most that are kept: what is added up in another order each time is another answer each time.
+const MOST_KEPT: usize = 256;
+
+impl Different {
+    /// Takes down what a request found, where no one before has found the same.
+    #[inline]
+    pub(super) fn see(&mut self, request: usize, found: &Found) {
+        if self.answers.len() < MOST_KEPT && self.digests.insert(found.digest()) {
+            self.answers.push((request, found.clone()));
+        }
+    }
+
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        self.digests.clear();
+        self.answers.clear();
+    }
+
+    /// Each with the number of its request.
+    pub(super) fn answers(&self) -> &[(usize, Found)] {
+        &self.answers
+    }
 }
 
 impl Found {

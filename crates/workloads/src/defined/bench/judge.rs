@@ -61,6 +61,12 @@ impl FileBench {
         let tells = self.database.tells_changes();
         let (cell, database) = (&*self.prepared.cell, &*self.database);
         let print = |row: &[Value<'_>]| print(cell, database, phase, row);
+        for (request, found) in self.different.answers() {
+            let same = self.oracle.check(phase, ops, found, tells, &print);
+            same.map_err(|Difference(what)| {
+                Difference(format!("request {}: {what}", request + 1))
+            })?;
+        }
         self.oracle.check(phase, ops, &self.found, tells, &print)?;
         let looks = changes_rows(work)
             || matches!(work, Work::Open { reads, after, .. } if !reads || *after != End::Close);
