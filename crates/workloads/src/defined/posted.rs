@@ -176,7 +176,7 @@ key = ["id", "n"]
 id = { type = "text", make = "hashed" }
 n = { type = "i32", make = "random" }
 x = { type = "f64?", make = "random", absent = 0.2 }
-data = { type = "json", fields = { note = { type = "text?", make = "random", length = [0, 9], absent = 0.3 }, at = { type = "timestamp", unit = "ms", make = "sequence" } } }
+data = { type = "json", fields = { note = { type = "text?", make = "random", length = [1, 9], absent = 0.3 }, at = { type = "timestamp", unit = "ms", make = "sequence" } } }
 [phase.load]
 do = "insert"
 "#;
