@@ -129,7 +129,7 @@ impl Reading<'_> {
             let few = u32::try_from(count).ok().filter(|count| *count <= MOST_IN_FLIGHT);
             few.or_else(|| node.expected(&format!("at most {MOST_IN_FLIGHT} requests")))
         });
-        if over? == None {
+        if over?.is_none() {
             return node.mistake(
                 "'in-flight' without 'over'",
                 "",
