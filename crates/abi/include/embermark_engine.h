@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. Another one means that a library has to be written and compiled anew. */
-#define EMBERMARK_ABI 1u
+#define EMBERMARK_ABI 2u
 
 /* What a function returns. Anything else is taken for a failure. */
 enum embermark_status {

@@ -1,7 +1,7 @@
 //! The numbers of the header, by its names without `EMBERMARK_`.
 
 /// The version of the interface.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// Done.
 pub const OK: i32 = 0;
