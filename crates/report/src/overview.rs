@@ -49,11 +49,12 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     let mut out: Vec<String> =
         notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
     if let Some(device) = device::of(file, &comparison) {
-        let rests_on = rests_on(&comparison, &durability, options.width);
-        let not_ok = not_ok(file, &comparison, &lines, &scaling, options);
-        let heads = rests_on.into_iter().chain(order_turns(&scaling, options.width)).chain(not_ok);
-        out.extend(Some(heads.collect::<Vec<_>>().join("\n")).filter(|heads| !heads.is_empty()));
-        out.push(places(file, options, files).join("\n"));
+        let heads = rests_on(&comparison, &durability, options.width)
+            .into_iter()
+            .chain(order_turns(&scaling, options.width))
+            .chain([places(file, options, files).join("\n")]);
+        out.push(heads.collect::<Vec<_>>().join("\n"));
+        out.extend(not_ok(file, &comparison, &lines, &scaling, options));
         out.extend(device::blocks(&device, options));
         return out.join("\n\n") + "\n";
     }

@@ -294,7 +294,7 @@ fn the_examples_of_the_documentation_run() {
         .filter_map(|block| block.split("```").next())
         .filter(|block| block.contains("[phase."))
         .collect();
-    assert_eq!(blocks.len(), 3);
+    assert_eq!(blocks.len(), 4);
     for (number, block) in blocks.into_iter().enumerate() {
         let place = Place::new();
         let rows = readings().replace("Temp (C)", "temp").replace("note", "Remark (free text)");

@@ -333,7 +333,7 @@ fn take(
         };
         says.push(note(
             "uncertain",
-            format!("{}: the same run with {longer} settles more", open.join(", ")),
+            format!("{}: the same with {longer} settles more", open.join(", ")),
         ));
     }
     says
