@@ -285,6 +285,20 @@ fn the_example_of_the_readme_runs() {
     }
 }
 
+/// 600 rows with a document, one a day, not every field in each.
+fn metrics() -> String {
+    let row = |id: u64| {
+        let level = ["info", "error"][usize::from(id % 7 == 0)];
+        let data = match id % 3 {
+            0 => format!(r#"{{"value": {}.5}}"#, id % 60),
+            _ => format!(r#"{{"level": "{level}", "user": "user {}"}}"#, id % 5),
+        };
+        let time = 1_700_000_000_000 + id * 86_400_000;
+        format!("{{\"id\": {id}, \"time\": {time}, \"data\": {data}}}\n")
+    };
+    (0..600).map(row).collect()
+}
+
 #[test]
 fn the_examples_of_the_documentation_run() {
     let document = include_str!("../../../../docs/workload-files.md");
@@ -299,6 +313,7 @@ fn the_examples_of_the_documentation_run() {
         let place = Place::new();
         let rows = readings().replace("Temp (C)", "temp").replace("note", "Remark (free text)");
         place.write("readings.csv", rows);
+        place.write("metrics.json", metrics());
         // A mix by rates goes on for half a minute otherwise.
         let text = block.replace("hourly = \"1/s\" }", "hourly = \"1/s\" }\nfor = \"500ms\"");
         let file = format!("example{number}.toml");
