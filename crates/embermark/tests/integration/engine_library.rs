@@ -320,7 +320,7 @@ fn what_is_no_library_is_refused() {
 fn a_library_that_says_what_cannot_be_is_refused_with_what_is_wrong() {
     for (wrong, says) in [
         ("WRONG_ABI", "version 7 of the interface, and this embermark knows version 2"),
-        ("KNOWS_NO_VERSION", "does not know version 1 of the interface"),
+        ("KNOWS_NO_VERSION", "does not know version 2 of the interface"),
         ("SHORT", "`struct embermark_engine` has 16 bytes"),
         ("SHORT_FUNCTIONS", "`struct embermark_key_value` has 24 bytes"),
         ("NO_FUNCTIONS", "`struct embermark_key_value` is NULL"),
