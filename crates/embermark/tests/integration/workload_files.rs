@@ -288,7 +288,7 @@ fn the_example_of_the_readme_runs() {
 /// 600 rows with a document, one a day, not every field in each.
 fn metrics() -> String {
     let row = |id: u64| {
-        let level = ["info", "error"][usize::from(id % 7 == 0)];
+        let level = ["info", "error"][usize::from(id.is_multiple_of(7))];
         let data = match id % 3 {
             0 => format!(r#"{{"value": {}.5}}"#, id % 60),
             _ => format!(r#"{{"level": "{level}", "user": "user {}"}}"#, id % 5),
