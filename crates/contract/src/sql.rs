@@ -298,14 +298,14 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// The integer in a field of a column of JSON documents, of either form; NULL where there is none. The
+    /// SQL for the integer in a field of a JSON column, as text or binary; NULL where the field is absent. The
     /// default is exact up to 53 bits.
     fn json_integer(&self, column: &str, field: &str) -> Option<String> {
         let number = self.json_number(column, field)?;
         Some(format!("CAST({number} AS {})", self.type_name(SqlType::Big)))
     }
 
-    /// The string in a field of a column of JSON documents, of either form; NULL where there is none.
+    /// SQL for the string in a field of a JSON column, as text or binary; NULL where the field is absent.
     fn json_text(&self, _column: &str, _field: &str) -> Option<String> {
         None
     }

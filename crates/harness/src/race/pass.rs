@@ -152,8 +152,8 @@ impl Run<'_> {
                 continue;
             }
             // A table of which a part is measured compares nobody, and is not shown.
-            let begun = !self.journal.trials.is_empty();
-            let known = begun.then(|| journal::assemble(&self.journal));
+            let may_show = !is_shown && !self.journal.trials.is_empty();
+            let known = may_show.then(|| journal::assemble(&self.journal));
             for cell in table {
                 let lasts = expected(&[&cells[cell]], &self.journal.trials);
                 let is_late = self.began.elapsed() + lasts > LATEST_SCREEN;

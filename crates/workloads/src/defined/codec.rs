@@ -44,13 +44,13 @@ pub(super) struct Codec {
 /// Where a column lies.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// In the key, as its so-manieth column.
+    /// In the key, as its n-th column.
     Key(usize),
-    /// In the value, at a place, the so-manieth bit.
+    /// In the value, at a place, the n-th bit.
     Fixed { at: usize, bit: usize },
-    /// In the value: its length at a place, the so-manieth bit and the so-manieth text.
+    /// In the value: its length at a place, the n-th bit and the n-th text.
     Text { length_at: usize, bit: usize },
-    /// In a document, as its so-manieth field.
+    /// In a document, as its n-th field.
     Field { document: usize, field: usize },
 }
 
@@ -425,7 +425,7 @@ impl Codec {
         at.min(key.len())
     }
 
-    /// The so-manieth column of a key.
+    /// The n-th column of a key.
     #[inline]
     fn in_key<'a>(&self, key: &'a [u8], number: usize) -> Option<Value<'a>> {
         let mut rest = key;
@@ -436,7 +436,7 @@ impl Codec {
         self.of_key(own, number)
     }
 
-    /// What is left of a key, split behind its so-manieth column, with which it begins.
+    /// What is left of a key, split behind its n-th column, with which it begins.
     #[inline]
     fn split_key<'a>(&self, rest: &'a [u8], number: usize) -> Option<(&'a [u8], &'a [u8])> {
         let of = self.of[*self.key.get(number)?];
@@ -452,7 +452,7 @@ impl Codec {
         }
     }
 
-    /// The so-manieth column of a key, from its own bytes.
+    /// The n-th column of a key, from its own bytes.
     #[inline]
     fn of_key<'a>(&self, own: &'a [u8], number: usize) -> Option<Value<'a>> {
         let of = self.of[self.key[number]];

@@ -69,7 +69,7 @@ impl FileBench {
         self.database.clear(table)?;
         let (rows, mut bytes) = (self.cell().tables[table].loaded, 0);
         if after == End::CrashWithLog {
-            // What is in the log before is none of the rows'.
+            // A checkpoint first, so that the log holds these rows alone.
             self.database.lifecycle().maintain()?;
             let of = &self.cell().tables[table];
             let most = (rows * of.bytes()) as u64;
