@@ -115,6 +115,18 @@ pub enum DataError {
         /// Why.
         what: String,
     },
+    /// Delimited text whose lines end otherwise than its first ones.
+    #[error(
+        "{path}: its lines end in more than one way: write read = {{ strict_mode = false }}",
+        path = .0.display()
+    )]
+    MixedEnds(PathBuf),
+    /// A file that was written to meanwhile.
+    #[error(
+        "{path}: it changed while it was read: copy it and give the copy, or stop what writes to it",
+        path = .0.display()
+    )]
+    Changed(PathBuf),
     /// DuckDB, by which files of rows are read, is not here.
     #[error("files of rows are read by DuckDB: {0}")]
     Reader(embermark_libraries::Error),

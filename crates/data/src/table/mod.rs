@@ -21,6 +21,6 @@ mod writer;
 
 pub use infer::{Inferred, InferredColumn, Nearly, alike, infer, infer_sqlite};
 pub use log::stage_log;
-pub use source::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
+pub use source::{FileStates, SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 pub use stage::{Staged, stage};
 pub use staged::{StagedTable, compare};

@@ -60,7 +60,7 @@ const REMEMBERED: usize = 1 << 20;
 ///
 /// # Errors
 /// [`DataError::RowsRefused`] where the share of rows that do not fit is above `lenient`; those of
-/// opening and reading the file; [`DataError::Unwritable`]; [`DataError::Unmakeable`].
+/// opening and reading the file; [`DataError::Changed`] where it is written to meanwhile; [`DataError::Unwritable`]; [`DataError::Unmakeable`].
 pub fn stage(
     tables: &[Table],
     table: usize,
@@ -118,6 +118,8 @@ fn read(
         let read = source.read(&selection.sql, |block| stager.take(block));
         (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
+    // What is wrong with a file that changes may be that it does.
+    source.states.check()?;
     read?;
     let rejected = source.rejected()?;
     let Stager { writer, mut refused, reading, gone, headers, is_cut, read, .. } = stager;

@@ -1,6 +1,10 @@
 //! Files of rows to staged tables: hand-made CSV, JSON lines and Parquet with all that is odd.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::common::tables::*;
 use crate::common::{self, gzip};
@@ -431,4 +435,33 @@ fn nothing_that_a_file_holds_makes_its_readers_panic() {
             assert!(inferred.rows > 0, "{:?}", String::from_utf8_lossy(&bytes));
         }
     }
+}
+
+#[test]
+fn a_file_that_is_written_to_while_it_is_read_is_refused() {
+    let folder = file("r.csv", "id,v\n1,1\n");
+    let (path, done) = (folder.path().join("r.csv"), AtomicBool::new(false));
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut log = File::options().append(true).open(&path).unwrap();
+            for id in 2.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                log.write_all(format!("{id},{id}\n").as_bytes()).unwrap();
+            }
+        });
+        // It may be that nothing is written while a few rows are read.
+        let began = Instant::now();
+        let error = loop {
+            let table = table("r.csv", &[("id", U64), ("v", U64)], &[0]);
+            match staged_with(folder.path(), table, None, 0.0) {
+                Ok(_) if began.elapsed() < Duration::from_secs(120) => {}
+                staged => break staged.map(drop),
+            }
+        };
+        done.store(true, Ordering::Relaxed);
+        error
+    });
+    assert!(matches!(&error, Err(DataError::Changed(changed)) if *changed == path), "{error:?}");
 }

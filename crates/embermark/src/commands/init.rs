@@ -85,7 +85,10 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(first) = left_out.first() {
         say!("  {} kinds of statements have no phase, the first: {first}", left_out.len());
     }
-    read_by(&text, &folder)?;
+    let read = read_by(&text, &folder);
+    // What was seen of a file that changes is not what a run would read.
+    tables.iter().try_for_each(|table| table.states.check()).map_err(Failure::usage)?;
+    read?;
     let Some(out) = args.out else { return output::print(&text) };
     let written = OpenOptions::new().write(true).create_new(true).open(&out);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));

@@ -2,6 +2,10 @@
 //! mistakes.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::common::{Ended, Place, is_here, name_absent, some_embedded};
 use embermark_model::Status;
@@ -330,4 +334,34 @@ fn the_examples_of_the_documentation_run() {
             }
         }
     }
+}
+
+#[test]
+fn init_proposes_nothing_for_a_file_that_is_written_to_meanwhile() {
+    let place = Place::new();
+    place.write("log.csv", "id,v\n1,1\n2,2\n");
+    let (path, done) = (place.path("log.csv"), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut log = File::options().append(true).open(&path).unwrap();
+            for id in 3.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                log.write_all(format!("{id},{id}\n").as_bytes()).unwrap();
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        });
+        // It may be that nothing is written while it reads.
+        for attempt in 0.. {
+            let _ = std::fs::remove_file(place.path("log.toml"));
+            let ended = place.embermark(&["init", "log.csv", "-o", "log.toml"]);
+            if ended.status == 2 || attempt == 100 {
+                done.store(true, Ordering::Relaxed);
+                ended.with(2).saying(&["log.csv", "changed while it was read", "copy it"]);
+                break;
+            }
+        }
+    });
+    assert!(!place.path("log.toml").exists());
 }

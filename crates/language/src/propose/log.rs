@@ -254,9 +254,15 @@ fn change(tokens: &[Token], shapes: &[Shape<'_>], several: bool) -> Option<Strin
             set.push(shape.column(place?.1));
         }
     }
+    // Columns of the key keep their values, as the time does.
     let is_free = |name: &&str| shape.free.iter().any(|place| shape.column(*place) == *name);
-    let all_free = !set.is_empty() && set.iter().all(is_free);
-    all_free.then(|| format!("do = \"update\"{of_table}\nset = {}\nops = {OPS}", super::list(set)))
+    let (free, kept): (Vec<&str>, Vec<&str>) = set.into_iter().partition(is_free);
+    let note = match &kept[..] {
+        [] => String::new(),
+        kept => format!("# Without {}: a row keeps its key and its time.\n", kept.join(", ")),
+    };
+    let set = (!free.is_empty()).then(|| super::list(free))?;
+    Some(format!("{note}do = \"update\"{of_table}\nset = {set}\nops = {OPS}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use embermark_data::table::{Inferred, InferredColumn, Nearly};
+use embermark_data::table::{FileStates, Inferred, InferredColumn, Nearly};
 use embermark_model::table::{
     ColumnType, Field, Keep, Literal, MakeKind, OwnedValue, RowsFile, RowsFrom, Table, TimeUnit,
 };
@@ -44,6 +44,7 @@ fn table(
         time,
         schema: None,
         notes: Vec::new(),
+        states: FileStates::default(),
     }
 }
 

@@ -122,3 +122,28 @@ fn keys_of_bytes_generated_columns_and_tables_without_row_numbers_are_read_and_v
         assert!(!double, "{:?}", rows.value(0, 2));
     }
 }
+
+#[test]
+fn of_an_update_that_sets_the_time_of_a_row_too_the_other_columns_are_set() {
+    let folder = tempfile::tempdir().unwrap();
+    // One with a log, of which SQLite's own files would stay beside it.
+    let path = folder.path().join("my app #1?.db");
+    let schema = "
+        PRAGMA journal_mode = WAL;
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT NOT NULL, updated INTEGER NOT NULL);
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO orders SELECT i, 'status ' || (i % 4), 1704067200 + 60 * i FROM n;";
+    Connection::open(&path).unwrap().execute_batch(schema).unwrap();
+    let orders = &sqlite_tables(&path).unwrap()[0];
+    let found = infer_sqlite("my app #1?.db", orders, folder.path()).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let paid = "UPDATE orders SET status = 'paid', updated = 1704067300 WHERE id = 5";
+    let touched = "UPDATE orders SET updated = 1704067300 WHERE id = 7";
+    let all = [paid, touched].map(str::to_owned);
+    let (text, left_out) =
+        propose("app", &[found], &Wishes { live: false, statements: Some(&all) });
+    assert_eq!(left_out, [touched]);
+    assert!(text.contains("# Without updated: a row keeps its key and its time."), "{text}");
+    assert!(text.contains("do = \"update\"\nset = [\"status\"]"), "{text}");
+    parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
+}

@@ -56,6 +56,7 @@ pub(super) fn look(
         time,
         schema: None,
         notes,
+        states: source.states.clone(),
     };
     if inferred.keys.is_empty()
         && let Some((key, repeats)) =

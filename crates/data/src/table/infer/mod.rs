@@ -21,7 +21,7 @@ use self::hints::hints;
 use self::look::look;
 use super::fault::Fault;
 use super::select::Selection;
-use super::source::{Kind, MIXED_ENDS, Rejected, Source, SqliteTable};
+use super::source::{FileStates, Kind, Rejected, Source, SqliteTable};
 use crate::DataError;
 
 /// Different values that are shown of a column.
@@ -53,6 +53,8 @@ pub struct Inferred {
     pub schema: Option<(String, Vec<Vec<usize>>)>,
     /// What else was seen: what is passed over, and what is odd.
     pub notes: Vec<String>,
+    /// The files as they were before they were read.
+    pub states: FileStates,
 }
 
 impl Inferred {
@@ -171,13 +173,14 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     let mut from = from.clone();
     let mut notes = Vec::new();
     let (mut source, mut survey) = match look_over(&from, base, folder.path()) {
-        Err(error) if error.to_string().contains(MIXED_ENDS) => {
+        Err(DataError::MixedEnds(_)) => {
             notes.push("lines end in more than one way".to_owned());
             from.read.push(("strict_mode".to_owned(), Literal::Bool(false)));
             look_over(&from, base, folder.path())?
         }
         looked => looked?,
     };
+    let states = source.states.clone();
     // A quote that is not closed takes lines with it: without quotes there may be fewer.
     let lost = |survey: &Survey| survey.rejected.iter().map(|line| line.lines).sum::<u64>();
     let has = |survey: &Survey, fault| survey.rejected.iter().any(|line| line.fault == fault);
@@ -242,6 +245,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         (Some(kind), _) => kind.to_string(),
         (None, _) => "a query".to_owned(),
     };
+    source.states = states;
     look(&source, table, base, folder.path(), format, notes)
 }
 

@@ -1,6 +1,6 @@
 //! Rows of an SQLite database, read by SQLite itself; and what its schema says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::stream::Cell;
 use rusqlite::types::ValueRef;
@@ -8,6 +8,9 @@ use rusqlite::{Connection, OpenFlags, limits::Limit};
 
 use super::{Block, SourceField};
 use crate::DataError;
+
+/// Where in a database stands whether it has a log, of version 2, and no journal.
+const LOG_MODE: usize = 18;
 
 /// A table of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +31,17 @@ pub fn is_sqlite(path: &Path) -> bool {
         && super::files::head(path).is_ok_and(|head| head.starts_with(super::files::SQLITE))
 }
 
-/// Opens a database so that nothing of it or another is changed.
+/// Opens a database so that nothing of it or another is changed, and nothing lies beside it afterwards.
 pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
-    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let has_log = super::files::head(path)?.get(LOG_MODE) == Some(&2);
+    // Without a log nobody has it open, and SQLite would make one.
+    let opened = match has_log && !log_of(path).exists() {
+        true => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable(path), flags)
+        }
+        false => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY),
+    };
     opened
         .and_then(|connection| {
             // A query reads this database alone.
@@ -39,6 +50,24 @@ pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
             Ok(connection)
         })
         .map_err(|cause| failed(path, &cause))
+}
+
+/// The log beside a database.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.to_owned().into_os_string();
+    log.push("-wal");
+    log.into()
+}
+
+/// The URI of a database that nobody changes (<https://www.sqlite.org/uri.html>).
+fn immutable(path: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    let path: String = path.as_os_str().as_encoded_bytes().iter().map(byte).collect();
+    format!("file:{path}?immutable=1")
 }
 
 pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> DataError {

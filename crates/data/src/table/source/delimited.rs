@@ -1,0 +1,84 @@
+//! Delimited text as DuckDB reads it.
+
+use std::path::PathBuf;
+
+use embermark_model::table::Literal;
+
+use super::fields::quoted;
+use super::options::{list, options};
+use super::{Dialect, Source, SourceField, database, dialect, files};
+use crate::DataError;
+
+impl Source {
+    /// Where `guesses`, an encoding is told by bytes that are not UTF-8.
+    pub(super) fn csv(
+        &mut self,
+        paths: &[PathBuf],
+        read: &[(String, Literal)],
+        guesses: bool,
+    ) -> Result<(), DataError> {
+        let others = options(read, &dialect::OPTIONS);
+        let mut groups: Vec<(Dialect, Vec<PathBuf>)> = Vec::new();
+        for path in paths {
+            let dialect = Dialect::of(&files::head(path)?, read, guesses)
+                .map_err(|what| DataError::NotTabular { path: path.clone(), what })?;
+            match groups.last_mut() {
+                Some((last, paths)) if *last == dialect => paths.push(path.clone()),
+                _ => groups.push((dialect, vec![path.clone()])),
+            }
+        }
+        let mut names: Vec<String> = Vec::new();
+        for (dialect, _) in &groups {
+            for name in &dialect.names {
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+        let folders = files::partitions(paths);
+        let folders = folders.into_iter().filter(|name| !names.contains(name));
+        let folders: Vec<String> = folders.collect();
+        let partitions = match folders.is_empty() {
+            true => "",
+            false => ", hive_partitioning = true, hive_types_autocast = false",
+        };
+        let mut parts = Vec::new();
+        for (dialect, paths) in &groups {
+            let fields = names.iter().enumerate().map(|(at, name)| {
+                match dialect.names.iter().position(|other| other == name) {
+                    Some(place) => format!("c{place} AS f{at}"),
+                    None => format!("NULL::VARCHAR AS f{at}"),
+                }
+            });
+            let places = (names.len()..).zip(&folders);
+            let fields =
+                fields.chain(places.map(|(at, name)| format!("{} AS f{at}", quoted(name))));
+            let comment = if dialect.comments { ", comment = '#'" } else { "" };
+            let compression = match read.iter().any(|(name, _)| name == "compression") {
+                true => String::new(),
+                false => format!(", compression = '{}'", files::compression(&paths[0])?),
+            };
+            let buffer = match read.iter().any(|(n, _)| n == "buffer_size" || n == "max_line_size")
+            {
+                true => String::new(),
+                false => format!(", buffer_size = {}", database::BUFFER),
+            };
+            parts.push(format!(
+                "SELECT {} FROM read_csv({}, {}{comment}{compression}{buffer}{partitions}, ignore_errors = true, \
+                 store_rejects = true{others})",
+                fields.collect::<Vec<_>>().join(", "),
+                list(paths),
+                dialect.options(dialect.names.len()),
+            ));
+        }
+        self.from = format!("({})", parts.join(" UNION ALL "));
+        let field = |(at, name): (usize, String)| SourceField {
+            name,
+            sql: format!("f{at}"),
+            of: "VARCHAR".to_owned(),
+        };
+        self.fields = names.into_iter().chain(folders).enumerate().map(field).collect();
+        self.dialect = groups.into_iter().next().map(|(dialect, _)| dialect);
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! JSON as DuckDB reads it.
+
+use std::path::PathBuf;
+
+use embermark_model::table::Literal;
+
+use super::fields::{of_object, quoted};
+use super::options::{list, options};
+use super::{Source, SourceField, files};
+use crate::DataError;
+
+/// Lines of JSON by which its fields are told.
+const SAMPLE: i64 = 20_480;
+
+impl Source {
+    /// Of JSON, whose fields no header has, `wanted` are the names of those that it must have.
+    pub(super) fn json(
+        &mut self,
+        paths: &[PathBuf],
+        read: &[(String, Literal)],
+        wanted: Option<&[&str]>,
+    ) -> Result<(), DataError> {
+        let others = options(read, &["format", "records"]);
+        let given = read.iter().find(|(name, _)| name == "format").map(|(_, format)| format);
+        let format = match given.and_then(Literal::as_text) {
+            Some(format) => format.to_owned(),
+            None => json_format(&files::head(&paths[0])?).to_owned(),
+        };
+        let is_lines = format == "newline_delimited" || format == "nd";
+        let compression = match files::compression(&paths[0])? {
+            "none" => "uncompressed",
+            other => other,
+        };
+        let ignore = if is_lines { ", ignore_errors = true" } else { "" };
+        let shared = format!(
+            "{}, format = '{format}', compression = '{compression}'{ignore}{others}",
+            list(paths)
+        );
+        // The first lines, and all where they lack one that is wanted.
+        for sample in [SAMPLE, -1] {
+            let is_enough = |wanted: &[&str]| wanted.iter().all(|name| self.field(name).is_ok());
+            if sample == -1 && wanted.is_some_and(is_enough) || sample == SAMPLE && wanted.is_none()
+            {
+                continue;
+            }
+            self.from =
+                format!("read_json({shared}, sample_size = {sample}, union_by_name = true)");
+            self.fields.clear();
+            self.describe("json")?;
+        }
+        if self.fields.iter().any(|field| self.differs_in_case(&field.name)) {
+            // Names that are one for DuckDB.
+            self.from = format!("read_json_objects({shared})");
+            let keys = format!(
+                "SELECT DISTINCT unnest(json_keys(json)) AS name FROM {} ORDER BY name",
+                self.from
+            );
+            let names = self.texts(&keys)?.into_iter().flatten().flatten();
+            self.fields = names.map(|name| of_object("json", name)).collect();
+            self.has_broken = is_lines;
+            return Ok(());
+        }
+        if matches!(&self.fields[..], [one] if one.name == "json") {
+            // A line is no object: the fields are those that are wanted.
+            let Some(wanted) = wanted else { return Err(self.no_objects(&format)) };
+            self.fields.clear();
+            for name in wanted {
+                let (name, sql) = ((*name).to_owned(), format!("{}::VARCHAR", quoted(name)));
+                self.fields.push(SourceField { name: name.clone(), sql, of: name });
+            }
+        }
+        // All top fields as they are written, of which those within are taken out.
+        let mut tops: Vec<&str> = Vec::new();
+        for field in &self.fields {
+            if !tops.iter().any(|top| top.eq_ignore_ascii_case(&field.of)) {
+                tops.push(&field.of);
+            }
+        }
+        let of = |top: &&str| {
+            let is_within =
+                self.fields.iter().any(|field| field.of == **top && field.name != **top);
+            let of = if is_within { "JSON" } else { "VARCHAR" };
+            format!("{}: '{of}'", Literal::Text((*top).to_owned()))
+        };
+        let columns: Vec<_> = tops.iter().map(of).collect();
+        self.from =
+            format!("read_json({shared}, records = 'true', columns = {{{}}})", columns.join(", "));
+        for field in &mut self.fields {
+            "VARCHAR".clone_into(&mut field.of);
+        }
+        self.has_broken = is_lines;
+        Ok(())
+    }
+
+    /// Whether DuckDB has numbered a field of JSON, since another's name differs from it in case alone.
+    fn differs_in_case(&self, name: &str) -> bool {
+        name.rsplit_once('_').is_some_and(|(base, number)| {
+            let is_alike = |other: &SourceField| {
+                other.of != base && other.of.eq_ignore_ascii_case(base) && other.of != name
+            };
+            number.parse::<u32>().is_ok() && self.fields.iter().any(is_alike)
+        })
+    }
+
+    /// Says what takes rows out of JSON that has no objects for them.
+    fn no_objects(&self, format: &str) -> DataError {
+        let of = self.texts(&format!("SELECT any_value(typeof(json)) FROM {}", self.from));
+        let of = of.ok().and_then(|rows| rows.into_iter().flatten().next()?).unwrap_or_default();
+        let path = Literal::Text(self.name.to_string_lossy().into_owned());
+        self.not_tabular(if of.starts_with("MAP") {
+            format!(
+                "its rows lie under a key each: give --query \"SELECT unnest(map_entries(json), recursive \
+                 := true) FROM read_json({path})\""
+            )
+        } else if of.ends_with(']') {
+            format!(
+                "its rows are lists: give --query \"SELECT json->>0 AS a, json->>1 AS b FROM \
+                 read_json_objects({path}, format = '{format}')\""
+            )
+        } else {
+            "not all of its lines are JSON objects: take the others out, or give a query that does".to_owned()
+        })
+    }
+}
+
+/// How JSON lies in a file, by its beginning.
+fn json_format(head: &[u8]) -> &'static str {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_object = first.trim_ascii().ends_with(b"}");
+    let within = head.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    let is_list = within.is_some_and(|within| !matches!(within, [b'{' | b'[' | b']', ..]));
+    if within.is_some() && !(is_list && first.trim_ascii().ends_with(b"]")) {
+        "array"
+    } else if is_object && first.windows(2).any(|pair| pair == b"}{") {
+        "unstructured"
+    } else if is_object || !first.contains(&b'{') || first.len() > 1 << 16 {
+        "newline_delimited"
+    } else {
+        "unstructured"
+    }
+}

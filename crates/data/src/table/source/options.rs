@@ -1,0 +1,46 @@
+//! Options of DuckDB's readers, by its own names.
+
+use std::path::PathBuf;
+
+use embermark_model::table::Literal;
+
+use crate::DataError;
+
+/// Options that the reader sets itself, and what says the same.
+const OURS: [(&str, &str); 12] = [
+    ("columns", "the columns of the table"),
+    ("types", "the columns of the table"),
+    ("dtypes", "the columns of the table"),
+    ("column_types", "the columns of the table"),
+    ("all_varchar", "the columns of the table"),
+    ("auto_detect", "nothing: what is not given is detected"),
+    ("ignore_errors", "--lenient"),
+    ("store_rejects", "--lenient"),
+    ("rejects_table", "--lenient"),
+    ("rejects_scan", "--lenient"),
+    ("rejects_limit", "--lenient"),
+    ("sample_size", "nothing: the columns are given"),
+];
+/// Options that say how values are written, which are read here.
+const VALUES: [&str; 4] = ["decimal_separator", "thousands", "dateformat", "timestampformat"];
+
+/// Refuses options that the reader sets itself.
+pub(super) fn check_options(read: &[(String, Literal)]) -> Result<(), DataError> {
+    match OURS.iter().find(|(name, _)| read.iter().any(|(key, _)| key == name)) {
+        Some((name, instead)) => Err(DataError::ReadOption { name: (*name).to_owned(), instead }),
+        None => Ok(()),
+    }
+}
+
+/// The options that are handed on, but for some, behind a comma each.
+pub(super) fn options(read: &[(String, Literal)], but: &[&str]) -> String {
+    let handed =
+        read.iter().filter(|(name, _)| !but.contains(&&**name) && !VALUES.contains(&&**name));
+    handed.map(|(name, value)| format!(", {name} = {value}")).collect()
+}
+
+/// Paths as SQL has them.
+pub(super) fn list(paths: &[PathBuf]) -> Literal {
+    let texts = paths.iter().map(|path| Literal::Text(path.to_string_lossy().into_owned()));
+    Literal::List(texts.collect())
+}

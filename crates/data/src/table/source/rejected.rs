@@ -1,0 +1,77 @@
+//! Lines that are no rows, and where rows stand.
+
+use std::path::Path;
+
+use super::super::fault::Fault;
+use super::{Kind, Source, locate};
+use crate::DataError;
+
+/// Lines that are no rows.
+#[derive(Debug)]
+pub(in crate::table) struct Rejected {
+    pub(in crate::table) fault: Fault,
+    pub(in crate::table) file: String,
+    pub(in crate::table) line: u64,
+    /// How many lines are lost with it.
+    pub(in crate::table) lines: u64,
+    pub(in crate::table) text: String,
+}
+
+impl Source {
+    /// The lines that were no rows, after a read.
+    pub(in crate::table) fn rejected(&self) -> Result<Vec<Rejected>, DataError> {
+        // A read that was ended before the end of the files has made no table of them.
+        let made = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'reject_errors'";
+        if self.dialect.is_none() || self.texts(made)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT any_value(error_type::VARCHAR), any_value(file_path), line, \
+                   any_value(csv_line) FROM reject_errors JOIN reject_scans USING (scan_id, file_id) \
+                   GROUP BY file_id, scan_id, line ORDER BY scan_id, file_id, line";
+        let mut all = Vec::new();
+        for row in self.texts(sql)? {
+            let mut row = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || row.next().unwrap_or_default();
+            let (of, file, line, text) = (next(), next(), next(), next());
+            let line = line.parse().unwrap_or(0);
+            let fault = match &*of {
+                "MISSING COLUMNS" => Fault::TooFewFields,
+                "TOO MANY COLUMNS" => Fault::TooManyFields,
+                "UNQUOTED VALUE" => Fault::StrayQuote,
+                "INVALID ENCODING" => Fault::NotUtf8,
+                "LINE SIZE OVER MAXIMUM" => Fault::TooLong,
+                _ => Fault::Unreadable,
+            };
+            // Blank lines before it are not its.
+            let text = text.trim_start_matches(['\r', '\n']).to_owned();
+            let within = text.trim_end().matches('\n').count() as u64;
+            let is_cut = text.len() >= locate::CUT;
+            let lines =
+                if is_cut { locate::lines_from(Path::new(&file), line)? } else { within + 1 };
+            let fault = if within > 0 { Fault::StrayQuote } else { fault };
+            all.push(Rejected { fault, file, line, lines, text });
+        }
+        Ok(all)
+    }
+
+    /// Where a row stands, counted from 0: its file and line, where it has lines.
+    pub(in crate::table) fn place(&self, row: u64, rejected: &[Rejected]) -> String {
+        let files = self.files.as_ref();
+        let lines = match (files.map(|files| files.kind), &self.dialect) {
+            (Some(Kind::Csv), Some(dialect)) => {
+                locate::line(files.map(|f| &*f.paths).unwrap_or_default(), dialect, row, rejected)
+            }
+            (Some(Kind::Json), _) if self.has_broken => {
+                locate::filled(files.map(|f| &*f.paths).unwrap_or_default(), row)
+            }
+            _ => None,
+        };
+        match lines {
+            Some((path, line)) if files.is_some_and(|files| files.paths.len() > 1) => {
+                format!("{}, line {line}", path.display())
+            }
+            Some((_, line)) => format!("line {line}"),
+            None => format!("row {}", row + 1),
+        }
+    }
+}
