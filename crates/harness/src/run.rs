@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use embermark_model::plan::{DataSource, Dataset, Plan};
+use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
@@ -114,14 +114,6 @@ fn announced(trials: u32, plan: &Plan) -> String {
     }
 }
 
-/// How many rows of a workload are not used, by reason; nothing where all are.
-fn left_out(workload: &str, rows: &Dataset) -> Option<String> {
-    let lost: u64 = rows.dropped.values().sum();
-    let reasons = rows.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));
-    let reasons: Vec<_> = reasons.collect();
-    (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))
-}
-
 /// Bytes the largest database of a plan may take.
 pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
@@ -179,7 +171,7 @@ impl Run<'_> {
             .stages
             .datasets
             .iter()
-            .filter_map(|(id, rows)| left_out(id, rows))
+            .filter_map(|(id, rows)| rows.not_used(id))
             .collect::<Vec<_>>()
         {
             self.warn(says)?;

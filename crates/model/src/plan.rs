@@ -260,3 +260,13 @@ pub struct Dataset {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
 }
+
+impl Dataset {
+    /// How many rows of a workload are not used, by reason; `None` where all are.
+    pub fn not_used(&self, workload: &str) -> Option<String> {
+        let lost: u64 = self.dropped.values().sum();
+        let reasons = self.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));
+        let reasons: Vec<_> = reasons.collect();
+        (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))
+    }
+}

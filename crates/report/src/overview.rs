@@ -13,8 +13,8 @@ mod tests;
 
 use std::path::Path;
 
-use embermark_model::Durability;
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
 
 use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
@@ -45,7 +45,6 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     shown::mark(&mut comparison, &durability);
     let scaling = scaling::of(file, &comparison, options.explanations);
     let lines = means::lines(file, &comparison.groups);
-    let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let mut out: Vec<String> =
         notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
     if let Some(device) = device::of(file, &comparison) {
@@ -58,13 +57,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.extend(device::blocks(&device, options));
         return out.join("\n\n") + "\n";
     }
-    for tier in tiers {
-        let lines: Vec<&Line<'_>> =
-            lines.iter().filter(|line| line.group.durability == tier).collect();
-        out.push(head(tier, options));
-        out.extend(boxes(&lines, options));
-        out.extend(strengths::block(&comparison, &lines, options));
-    }
+    out.extend(of_tiers(&comparison, &lines, options));
     out.extend(legend::lines(file, &lines, options));
     out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));
@@ -73,7 +66,20 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     out.join("\n\n") + "\n"
 }
 
-/// What was not ok, a line each.
+/// How engines compare, tier by tier.
+fn of_tiers(comparison: &Comparison<'_>, lines: &[Line<'_>], options: &Options<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    for tier in text::unique(lines.iter().map(|line| line.group.durability)) {
+        let lines: Vec<&Line<'_>> =
+            lines.iter().filter(|line| line.group.durability == tier).collect();
+        out.push(head(tier, options));
+        out.extend(boxes(&lines, options));
+        out.extend(strengths::block(comparison, &lines, options));
+    }
+    out
+}
+
+/// What was not ok, a line each, but for rows that are not used, whose reasons are all told.
 fn not_ok(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -85,25 +91,52 @@ fn not_ok(
     if shortfalls.is_empty() {
         return None;
     }
-    let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
+    let whole: Vec<String> = not_used(file).collect();
+    let lines = table::notes_text(&clipped(&shortfalls, options.width, &whole), options);
     Some(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")))
 }
 
-/// What to take as far as it is known, of a run that goes on; nothing where there are no commits of single
-/// rows to compare.
+/// Rows that are not used, by workload and reason.
+fn not_used(file: &ResultFile) -> impl Iterator<Item = String> {
+    let datasets = file.manifest.datasets.iter();
+    datasets.filter_map(|(workload, rows)| Some(text::plain(&rows.not_used(workload)?)))
+}
+
+/// What to take as far as it is known, of a run that goes on; how engines compare where there are no commits of
+/// single rows to compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
     shown::mark(&mut comparison, &shown::of(file, options.durability));
-    let Some(device) = device::of(file, &comparison) else { return String::new() };
-    let counts = || file.cells.iter().map(|cell| cell.trials.len()).filter(|count| *count > 0);
-    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let own = file.cells.iter();
+    let own = own.filter(|cell| !cell.trials.is_empty() || cell.status == Status::NotRun);
+    let counts: Vec<usize> = own.map(|cell| cell.trials.len()).collect();
+    let measured = || counts.iter().filter(|count| **count > 0);
+    let (least, most) = (measured().min().unwrap_or(&0), measured().max().unwrap_or(&0));
     let trials = match least == most {
-        true => format::counted(least as u64, "trial"),
+        true => format::counted(*least as u64, "trial"),
         false => format!("{least} to {most} trials"),
     };
-    let head = format!("So far, by {trials} of each cell");
-    let blocks = [head].into_iter().chain(device::blocks(&device, options));
-    blocks.collect::<Vec<_>>().join("\n\n")
+    let cells = match measured().count() {
+        all if all == counts.len() => "each cell".to_owned(),
+        some => format!("{some} of {} cells", counts.len()),
+    };
+    let head = format!("So far, by {trials} of {cells}");
+    let lost = not_used(file).flat_map(|says| table::wrapped(&says, options.width, "", "  "));
+    let head = [head].into_iter().chain(lost).collect::<Vec<_>>().join("\n");
+    let blocks = match device::of(file, &comparison) {
+        Some(device) => device::blocks(&device, options),
+        None => {
+            let mut lines = means::lines(file, &comparison.groups);
+            let is_begun = |tier: Durability| {
+                file.cells.iter().any(|cell| cell.id.durability == tier && !cell.trials.is_empty())
+            };
+            lines.retain(|line| is_begun(line.group.durability));
+            let mut blocks = of_tiers(&comparison, &lines, options);
+            blocks.extend(legend::lines(file, &lines, options));
+            blocks
+        }
+    };
+    [head].into_iter().chain(blocks).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The most important turn of the order between two scales, and how many more there are.
@@ -297,11 +330,13 @@ fn measured(file: &ResultFile) -> String {
     text::joined(parts, ", ")
 }
 
-/// Notes that take no more than a line each.
-fn clipped(all: &[Note], width: usize) -> Vec<Note> {
+/// Notes that take no more than a line each, but for those that say something of which all is wanted.
+fn clipped(all: &[Note], width: usize, whole: &[String]) -> Vec<Note> {
     let about = all.iter().map(|note| display_width(&note.about)).max().unwrap_or(0);
     let room = width.saturating_sub(about + 4).max(20);
-    let clip =
-        |note: &Note| Note { about: note.about.clone(), says: text::clipped(&note.says, room) };
-    all.iter().map(clip).collect()
+    let says = |note: &Note| match whole.contains(&note.says) {
+        true => note.says.clone(),
+        false => text::clipped(&note.says, room),
+    };
+    all.iter().map(|note| Note { about: note.about.clone(), says: says(note) }).collect()
 }

@@ -143,7 +143,8 @@ impl Run<'_> {
             let ends = if follows(&cells[table[0]].id, cells) { half } else { ends };
             let own: Vec<&PlannedCell> = table.iter().map(|at| &cells[*at]).collect();
             let lasts = expected(&own, &self.journal.trials);
-            if !is_shown && self.began.elapsed() + lasts > FIRST_SCREEN {
+            let is_known = !self.journal.trials.is_empty();
+            if !is_shown && is_known && self.began.elapsed() + lasts > FIRST_SCREEN {
                 self.progress.so_far(&journal::assemble(&self.journal));
                 is_shown = true;
             }
@@ -151,14 +152,16 @@ impl Run<'_> {
                 missed.extend(table);
                 continue;
             }
-            // A table of which a part is measured compares nobody, and is not shown.
-            let may_show = !is_shown && !self.journal.trials.is_empty();
-            let known = may_show.then(|| journal::assemble(&self.journal));
+            // A table of which a part is measured compares few, and is shown only where nothing else is known.
+            let mut is_part_shown = false;
+            let known = (is_known && !is_shown).then(|| journal::assemble(&self.journal));
             for cell in table {
                 let lasts = expected(&[&cells[cell]], &self.journal.trials);
                 let is_late = self.began.elapsed() + lasts > LATEST_SCREEN;
-                if let Some(known) = known.as_ref().filter(|_| is_late && !is_shown) {
-                    self.progress.so_far(known);
+                if is_late && !is_shown && !self.journal.trials.is_empty() {
+                    is_part_shown = known.is_none();
+                    let part = || journal::assemble(&self.journal);
+                    self.progress.so_far(&known.clone().unwrap_or_else(part));
                     is_shown = true;
                 }
                 if Instant::now() >= ends {
@@ -166,6 +169,9 @@ impl Run<'_> {
                 } else if !self.once_more(cell, 0, cells)? {
                     return Ok(false);
                 }
+            }
+            if is_part_shown {
+                self.progress.so_far(&journal::assemble(&self.journal));
             }
         }
         if missed.is_empty() {

@@ -515,3 +515,25 @@ fn what_a_longer_run_would_measure_is_named() {
     let says = screen(&file, 100).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(says.contains("left out sensors:100k (--for 20m)"), "{says}");
 }
+
+#[test]
+fn what_is_known_so_far_is_compared_without_commits_too_and_says_which_rows_are_not_used() {
+    let mut late = cell("c", "bulk", &[("load", 100)]);
+    (late.status, late.trials) = (Status::NotRun, Vec::new());
+    let known = ["a", "b"].map(|engine| cell(engine, "bulk", &[("load", 100)]));
+    let mut file = result(known.into_iter().chain([late]));
+    let dropped = &mut file.manifest.datasets.get_mut("sensors").unwrap().dropped;
+    *dropped =
+        [("no number of a sensor".to_owned(), 3), ("two rows of one key".to_owned(), 12)].into();
+    let says =
+        "sensors: 15 rows are not used: 3 with no number of a sensor; 12 with two rows of one key";
+    let shown = provisional(&file, &Options { width: 60, ..Options::default() });
+    assert!(shown.starts_with("So far, by 3 trials of 2 of 3 cells\nsensors: 15 rows"), "{shown}");
+    assert_eq!(box_of(&shown, "sensors 1k", "b"), "1.00x≈", "{shown}");
+    let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&shown).contains(says), "{shown}");
+    // All of it stands on the last screen, too, and other warnings take a line.
+    file.manifest.warnings = vec![says.to_owned(), "long ".repeat(40)];
+    let shown = screen(&file, 60);
+    assert!(words(&shown).contains(says) && shown.contains("lon…"), "{shown}");
+}
