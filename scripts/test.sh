@@ -90,7 +90,8 @@ tests() {
 
 # slowest: the twenty tests that took longest, from what cargo-nextest wrote down.
 slowest() {
-    written=${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml
+    # Below the workspace, whatever CARGO_TARGET_DIR says.
+    written=target/nextest/default/junit.xml
     { [ -f "$EMBERMARK_SKIPPED.began" ] && [ "$written" -nt "$EMBERMARK_SKIPPED.began" ]; } || return 0
     echo 'slowest tests (s):'
     sed -n 's/.*<testcase name="\([^"]*\)" classname="\([^":]*\)[^>]* time="\([0-9.]*\)".*/\3 \2 \1/p' "$written" \

@@ -281,6 +281,7 @@ impl<'a> Player<'a> {
     fn close_slice(&mut self) -> Result<()> {
         let from = self.clock.ticks();
         let now_ns = self.clock.nanoseconds(self.began, from);
+        self.elapsed_ns = now_ns.saturating_sub(self.paused_ns);
         let (slice, stalled) = (self.recorder.closed(), self.recorder.has_stalled());
         self.recorder.close_slice(now_ns);
         self.background.swap(0, 1);
@@ -301,7 +302,6 @@ impl<'a> Player<'a> {
         self.close_slice()?;
         let from = self.clock.ticks();
         let now_ns = self.clock.nanoseconds(self.began, from);
-        self.elapsed_ns = now_ns.saturating_sub(self.paused_ns);
         if counts {
             let allocated = self.observer.allocated();
             self.recorder.close_round(now_ns, allocated);

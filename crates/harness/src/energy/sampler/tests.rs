@@ -101,7 +101,13 @@ fn a_counter_that_began_anew_more_than_once_counts_all_of_it() {
 fn a_source_that_vanishes_and_a_run_too_short_are_absent_with_the_reason() {
     let device = Device::new();
     let sampler = device.sampler();
-    let short = run(&sampler, Duration::from_millis(40), |_| {});
+    // A busy machine may hold up even this one: it is short by its own measure.
+    let short = loop {
+        let short = run(&sampler, Duration::from_millis(40), |_| {});
+        if short.period.as_ref().unwrap().lasted_ns < 100_000_000 {
+            break short;
+        }
+    };
     assert_eq!((short.energy, short.energy_beside.len()), (None, 0));
     assert!(short.no_energy.unwrap().contains("tells no less than 0.1 s"));
     let gone = run(&sampler, Duration::from_millis(2_500), |n| {
