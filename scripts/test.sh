@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks formatting and lints, runs every test, the page's in a browser too, those of pure Rust under Miri where that is
-# installed, and verifies every engine's answers in the tier `process`. At the end it says how long each part took, which
-# tests were slowest, and which could not run here.
+# installed, and beside the tests verifies every engine's answers in the tier `process`. At the end it says how long each
+# part took, which tests were slowest, and which could not run here.
 #   test.sh              all of that, as `make test` does
 #   test.sh COMMAND…     a command in its place, for example  scripts/test.sh cargo test -p embermark-engines
 #   EMBERMARK_TEST_LONG=1   as `make test-long` does: long campaigns are done whole, not a part of them that changes with the commit
@@ -77,6 +77,15 @@ part() {
     return $ended
 }
 
+# programs: what the tests and the check of the answers are, built.
+programs() {
+    if [ -x .deps/nextest/cargo-nextest ]; then
+        .deps/nextest/cargo-nextest nextest run --workspace --locked --no-run
+    else
+        cargo test --workspace --locked --no-run
+    fi && cargo build --locked --quiet
+}
+
 # tests: every test of the workspace, each in a process of its own where cargo-nextest is here.
 tests() {
     if [ -x .deps/nextest/cargo-nextest ]; then
@@ -133,7 +142,6 @@ verify() {
 # side_by_side: every engine's answers, and the page in its browser.
 side_by_side() {
     status=0 waited=
-    cargo build --locked --quiet || return
     program=${CARGO_TARGET_DIR:-target}/debug/embermark
     scripts/page-test.sh >"$EMBERMARK_SKIPPED.page" 2>&1 &
     waited="page:$!"
@@ -148,16 +156,36 @@ side_by_side() {
     return $status
 }
 
+# together: the tests, and beside them, as both wait much of their time, every engine's answers and the page. Their output
+# comes after that of the tests.
+together() {
+    began_beside=$(date +%s)
+    {
+        ended=0
+        side_by_side || ended=$?
+        echo "$ended $(($(date +%s) - began_beside))" >"$EMBERMARK_SKIPPED.ended"
+    } >"$EMBERMARK_SKIPPED.beside" 2>&1 &
+    beside=$! status=0
+    part tests tests || status=$?
+    wait "$beside" || true
+    cat "$EMBERMARK_SKIPPED.beside"
+    read -r ended seconds <"$EMBERMARK_SKIPPED.ended"
+    times="$times$(printf '%6d s  %s%s' "$seconds" "every engine's answers, and the page, beside the tests" "$([ "$ended" = 0 ] || echo ' (failed)')")
+"
+    [ "$ended" = 0 ] || status=$ended
+    return "$status"
+}
+
 if [ "$#" -gt 0 ]; then
     "$@"
 else
     touch "$EMBERMARK_SKIPPED.began"
     part formatting cargo fmt --all --check
     part lints cargo clippy --workspace --all-targets --locked -- -D warnings
-    part tests tests
+    part programs programs
+    together
     # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
     if cargo +nightly miri --version >/dev/null 2>&1; then
         part Miri cargo +nightly miri test --locked -p embermark-model -p embermark-contract
     fi
-    part "every engine's answers, and the page" side_by_side
 fi

@@ -444,6 +444,23 @@ fn phase<'a>(result: &'a ResultFile, engine: &str, name: &str) -> &'a PhaseResul
 }
 
 fn latency_and_percentiles_are_what_the_engine_really_took() {
+    // A busy machine may take the processor away between the engine's clock and ours; not again and again.
+    let began = Instant::now();
+    loop {
+        match off(&told_and_true()) {
+            None => return,
+            off => assert!(began.elapsed() < Duration::from_secs(300), "{off:?}"),
+        }
+    }
+}
+
+/// The first figure that is further from the truth than a hundredth and the few microseconds around a call.
+fn off(figures: &[(f64, f64)]) -> Option<&(f64, f64)> {
+    figures.iter().find(|(told, truth)| (told - truth).abs() > truth * 0.01 + 20_000.0)
+}
+
+/// What the harness tells of an engine with delays, each beside what the engine wrote down itself.
+fn told_and_true() -> Vec<(f64, f64)> {
     let out = Out::new();
     let result = run(&plan(&["delayed"]), &out.options()).unwrap();
     let log = cell(&result, "delayed").trials[0].log.as_ref().unwrap();
@@ -455,27 +472,25 @@ fn latency_and_percentiles_are_what_the_engine_really_took() {
     let mut counted = book[100..].to_vec();
     let read = phase(&result, "delayed", "read");
     let elapsed = |run: usize| read.runs[run].elapsed_ns as f64;
-    for (run, delays) in book.chunks(100).enumerate() {
-        close(elapsed(run), delays.iter().sum());
-    }
+    let runs = book.chunks(100).enumerate();
+    let mut figures: Vec<(f64, f64)> =
+        runs.map(|(run, delays)| (elapsed(run), delays.iter().sum())).collect();
     counted.sort_by(f64::total_cmp);
     let rank = |share: f64| counted[(share * counted.len() as f64).ceil() as usize - 1];
     let latency = read.latency.as_ref().unwrap();
     assert_eq!((latency.samples, latency.sampled_every), (200, 1));
-    close(latency.p50 as f64, rank(0.5));
-    close(latency.p95.unwrap() as f64, rank(0.95));
-    close(latency.p99.unwrap() as f64, rank(0.99));
-    close(latency.max as f64, counted[199]);
-    close(latency.min as f64, counted[0]);
-    close(latency.mean, counted.iter().sum::<f64>() / 200.0);
+    figures.extend([
+        (latency.p50 as f64, rank(0.5)),
+        (latency.p95.unwrap() as f64, rank(0.95)),
+        (latency.p99.unwrap() as f64, rank(0.99)),
+        (latency.max as f64, counted[199]),
+        (latency.min as f64, counted[0]),
+        (latency.mean, counted.iter().sum::<f64>() / 200.0),
+    ]);
     // The delays that were asked for, and not some others: a busy machine only adds to them.
     assert!(latency.p50 >= 2_000_000 && latency.p95.unwrap() >= 10_000_000, "{latency:?}");
     assert!(latency.p99.unwrap() >= 40_000_000 && latency.p99_9.is_none(), "{latency:?}");
-}
-
-/// Within a hundredth, or the few microseconds around a call on a busy machine.
-fn close(reported: f64, truth: f64) {
-    assert!((reported - truth).abs() <= truth * 0.01 + 20_000.0, "{reported} for {truth}");
+    figures
 }
 
 fn an_engine_that_fails_at_times_is_failed_and_not_fast() {

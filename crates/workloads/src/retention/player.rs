@@ -77,7 +77,6 @@ pub(super) struct Player<'a> {
     background: [Vec<Background>; 2],
     /// What moved in slices with stalls, by their numbers.
     moved: Vec<(usize, Vec<(&'static str, u64)>)>,
-    elapsed_ns: u64,
     /// Time that was neither the engine's nor its client's, in ns and in ticks: the schedule stands still
     /// meanwhile.
     paused_ns: u64,
@@ -105,7 +104,6 @@ impl<'a> Player<'a> {
             wrong: None,
             background,
             moved: Vec::with_capacity(64),
-            elapsed_ns: 0,
             paused_ns: 0,
             paused: 0,
         }
@@ -125,7 +123,7 @@ impl<'a> Player<'a> {
         Ok(Played {
             came: self.came,
             asked: self.asked,
-            elapsed_ns: self.elapsed_ns,
+            elapsed_ns: self.recorder.slices().iter().map(|slice| slice.elapsed_ns).sum(),
             wrong: self.wrong,
             recorder: self.recorder,
             timeline,
@@ -281,7 +279,6 @@ impl<'a> Player<'a> {
     fn close_slice(&mut self) -> Result<()> {
         let from = self.clock.ticks();
         let now_ns = self.clock.nanoseconds(self.began, from);
-        self.elapsed_ns = now_ns.saturating_sub(self.paused_ns);
         let (slice, stalled) = (self.recorder.closed(), self.recorder.has_stalled());
         self.recorder.close_slice(now_ns);
         self.background.swap(0, 1);
