@@ -226,6 +226,30 @@ pub fn tables(
     AdviceTables { tables, turns }
 }
 
+/// Sets ratios to the best engine of a tier: over several workloads nobody may be the best of each, and the mean of
+/// the ratios to these is above 1 for everybody.
+fn to_the_best(engines: &mut [EngineAdvice]) {
+    let mut best: BTreeMap<(Durability, &'static str), f64> = BTreeMap::new();
+    let competes = |entry: &&EngineAdvice| {
+        let facts = &entry.facts;
+        facts.kind != "reference" && !facts.by_url && facts.own_durability.is_none()
+    };
+    for entry in engines.iter().filter(competes) {
+        for (criterion, ratio) in &entry.ratios {
+            let known = best.entry((entry.tier, *criterion)).or_insert(*ratio);
+            *known = known.min(*ratio);
+        }
+    }
+    for entry in engines {
+        for (criterion, ratio) in &mut entry.ratios {
+            let Some(best) = best.get(&(entry.tier, *criterion)) else { continue };
+            *ratio /= best;
+            let interval = entry.intervals.get_mut(criterion);
+            interval.into_iter().flatten().for_each(|end| *end /= best);
+        }
+    }
+}
+
 fn table<'a>(
     file: &'a ResultFile,
     comparison: &Comparison<'a>,
@@ -271,6 +295,7 @@ fn table<'a>(
             }
         }
     }
+    to_the_best(&mut engines);
     let made_of = |group: &Group<'_>| -> Vec<&'static str> {
         let own = tiers.iter().filter(|(tier, _)| *tier == group.durability);
         let lines = own.flat_map(|(_, lines)| lines);

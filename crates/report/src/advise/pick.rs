@@ -76,6 +76,11 @@ pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
     work.map(|(criterion, _)| alone(criterion)).collect()
 }
 
+/// The criterion of a name in a sentence.
+pub(crate) fn criterion_of(name: &str) -> Option<&'static str> {
+    WORK.into_iter().chain(USED).find(|(_, known)| *known == name).map(|(id, _)| id)
+}
+
 /// A criterion that counts alone.
 pub(crate) fn alone(criterion: &str) -> Weight {
     Weight { criterion: criterion.to_owned(), weight: 1.0 }

@@ -275,13 +275,11 @@ fn take(
     tiers: &[Durability],
     main: Durability,
 ) -> Vec<Note> {
-    let mut open = Vec::new();
+    let mut is_open = false;
     let mut says: Vec<Note> = Vec::new();
     let mut pick = |about: String, tier: Durability, weights: &[Weight]| {
         let pick = pick::of(table, needs(tier), weights)?;
-        if pick.is_open() {
-            open.push(about.clone());
-        }
+        is_open |= pick.is_open();
         says.push(note(about, pick.says()));
         Some(pick)
     };
@@ -298,13 +296,31 @@ fn take(
             let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (engine, main);
             table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes)
         };
+        let criterion = |by: &str| {
+            let name = by.strip_prefix("mostly ").unwrap_or(by);
+            pick::criterion_of(name)
+        };
+        let ratio = |of: &str| {
+            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (&*pick.engine, main);
+            table.engines.iter().find(own)?.ratios.get(of).copied()
+        };
         let says_of = |turn: &Turn| match (&*turn.by, peak(&turn.engine), peak(&pick.engine)) {
             // The ratio is of what is above the harness's own, and the column has all of it.
             ("memory", Some(own), Some(other)) => {
                 let (own, other) = (format::bytes(own), format::bytes(other));
                 format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
             }
-            _ => format!("{} of {first}", turn.leads()),
+            _ => {
+                let alone = criterion(&turn.by).and_then(|of| {
+                    Some((pick::of(table, needs(main), &[pick::alone(of)])?, ratio(of)?))
+                });
+                match alone {
+                    Some((best, own)) => {
+                        format!("{}; {first} has {}", best.says(), format::ratio(own))
+                    }
+                    None => format!("{} of {first}", turn.leads()),
+                }
+            }
         };
         says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
     }
@@ -315,6 +331,7 @@ fn take(
             [] => String::new(),
             lacking => format!("; {} not measured", lacking.join(", ")),
         };
+        is_open |= answer.pick.is_open();
         says.push(note(
             match answer.tier == main {
                 true => preset.name.to_owned(),
@@ -326,14 +343,14 @@ fn take(
     if !file.plan.left_out.is_empty() {
         says.push(note("left out", text::plain(&file.plan.left_out.join("; "))));
     }
-    if !open.is_empty() {
+    if is_open {
         let longer = match file.plan.lasts_ms {
             Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),
             None => "--effort thorough".to_owned(),
         };
         says.push(note(
             "uncertain",
-            format!("{}: the same with {longer} settles more", open.join(", ")),
+            format!("lines with 'not certainly' or 'too few': the same command with {longer} settles more"),
         ));
     }
     says
@@ -350,13 +367,20 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
         Durability::None => "none: one that may be lost".to_owned(),
     }));
     if tiers.len() > 1 {
-        says.push(format!("all else at {main}"));
+        says.push(format!("all else at {main}, lines that name no tier too"));
     }
-    let bound = format!(">{BOUND:.0}x");
+    let (bound, far) = (format!(">{BOUND:.0}x"), format!(">{FAR:.0}x"));
     if texts().any(|text| text.value == bound) {
-        says.push(format!("{bound} measured up to there"));
+        says.push(format!("{bound} stopped there"));
     }
-    says.push("all work: commits, reads, changes and questions alike".to_owned());
+    if texts().any(|text| text.value == far) {
+        says.push(format!("{far} or far more"));
+    }
+    if texts().any(|text| text.value == format::NOT_MEASURED) {
+        says.push(format!("{} cannot, or not measured", format::NOT_MEASURED));
+    }
+    says.push("all work: commits, reads, changes, questions alike".to_owned());
+    says.push("situations: weights on the page".to_owned());
     let marks = [
         (any(grid::BEST), format!("{} the best", grid::BEST)),
         (

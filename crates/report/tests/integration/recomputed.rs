@@ -380,7 +380,21 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
                     .filter(|of| of_tier(of.tier.to_string()))
                     .map(|of| (of.workload.clone(), of.scale.clone()))
                     .collect();
-                let expected = recomputed(&lines, &places, tier);
+                let mut expected = recomputed(&lines, &places, tier);
+                // To the best of the tier: nobody may be the best of each line.
+                for figures in expected.values_mut() {
+                    let competing: Vec<&String> = table
+                        .engines
+                        .iter()
+                        .filter(|e| of_tier(e.tier.to_string()) && e.facts.kind != "reference")
+                        .map(|e| &e.engine)
+                        .collect();
+                    let own = figures.iter().filter(|(engine, _)| competing.contains(engine));
+                    let best = own.map(|(_, ratio)| *ratio).fold(f64::INFINITY, f64::min);
+                    if best.is_finite() {
+                        figures.values_mut().for_each(|ratio| *ratio /= best);
+                    }
+                }
                 let mut found: BTreeMap<String, Figures> = BTreeMap::new();
                 for entry in table.engines.iter().filter(|e| of_tier(e.tier.to_string())) {
                     for (criterion, ratio) in &entry.ratios {
