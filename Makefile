@@ -7,6 +7,7 @@
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
+# make tune-defaults  look for better settings of every embedded engine, in each tier (docs/tuning.md); hours
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
@@ -16,7 +17,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
+.PHONY: run build check test-long tune-defaults dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -47,6 +48,9 @@ bench: deps
 calibrate:
 	@scripts/deps.sh tools
 	cargo run --release --locked -p embermark-calibrate -- $(ENGINES)
+
+tune-defaults: build
+	@scripts/tune-defaults.sh
 
 deps:
 	@scripts/deps.sh embedded

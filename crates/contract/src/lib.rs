@@ -19,6 +19,7 @@ pub mod series;
 pub mod settings;
 pub mod sql;
 mod tier;
+mod tuning;
 
 pub use background::{Background, moved};
 pub use checked::Checked;
@@ -33,6 +34,8 @@ pub use settings::{Setting, Settings, Takes};
 pub use tier::{
     EFFECTIVE_DURABILITY, Misfit, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set,
 };
+
+pub use tuning::Candidate;
 
 use document::DocumentStore;
 use kv::KvStore;

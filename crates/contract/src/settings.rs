@@ -6,7 +6,7 @@ use std::str::FromStr;
 use embermark_model::choice;
 
 use crate::tier::AS_SET;
-use crate::{EngineError, OpenOptions, Result, as_set};
+use crate::{Candidate, EngineError, OpenOptions, Result, as_set};
 
 /// What fails, in errors.
 const DOING: &str = "set what its configuration has";
@@ -20,6 +20,15 @@ pub struct Settings {
     pub others: Option<&'static str>,
     /// Those that it has and a configuration may not set, each with the reason.
     pub reserved: &'static [(&'static str, &'static str)],
+    /// What tuning tries.
+    pub candidates: &'static [Candidate],
+    /// How a setting is written in a program or a file of its own, by its name and its value.
+    pub written: fn(&str, &str) -> String,
+}
+
+/// `name=value`, as most files of settings have it.
+pub fn assignment(name: &str, value: &str) -> String {
+    format!("{name}={value}")
 }
 
 /// A setting that a configuration can have.
@@ -151,7 +160,8 @@ fn number(value: &str, words: &[&str]) -> Option<usize> {
 
 impl Settings {
     /// Of an engine that takes none.
-    pub const NONE: Self = Self { known: &[], others: None, reserved: &[] };
+    pub const NONE: Self =
+        Self { known: &[], others: None, reserved: &[], candidates: &[], written: assignment };
 
     /// The setting of that name.
     pub fn find(&self, name: &str) -> Option<&'static Setting> {
@@ -235,6 +245,7 @@ mod tests {
         ],
         others: None,
         reserved: &[("port", "it is found free for each trial")],
+        ..Settings::NONE
     };
 
     #[test]

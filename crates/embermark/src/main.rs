@@ -22,7 +22,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    repeat, report, run, verify, workloads,
+    repeat, report, run, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -39,6 +39,8 @@ struct Cli {
 enum Command {
     /// Measure engines on workloads; with no arguments the work of a device, in five minutes
     Run(Box<run::RunArgs>),
+    /// Find the settings of engines that are best for a work and keep its tier
+    Tune(Box<tune::TuneArgs>),
     /// Find the highest rate that engines sustain without a loss
     #[command(mut_arg("rate", |rate| rate.hide(true)))]
     Rate(Box<run::RateArgs>),
@@ -140,6 +142,7 @@ fn main() -> ExitCode {
     };
     let done = match command {
         Command::Run(args) => run::run(*args),
+        Command::Tune(args) => tune::tune(*args),
         Command::Rate(args) => run::rate(*args),
         Command::Reproduce(args) => repeat::reproduce(*args),
         Command::Doctor(args) => doctor::doctor(&args),

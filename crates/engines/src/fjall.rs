@@ -15,8 +15,9 @@ use crate::kv::{
 };
 use crate::log_files::{holds, log_files};
 use crate::{
-    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
+    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable,
+    as_set,
 };
 
 const ID: &str = "fjall";
@@ -73,7 +74,23 @@ const SETTINGS: Settings = Settings {
     ],
     others: None,
     reserved: &[("manual_journal_persist", "each change is persisted as --tier says")],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("max_memtable_size", "1048576")],
+        "smaller files, merged more often",
+        "https://docs.rs/fjall/latest/fjall/struct.KeyspaceCreateOptions.html",
+    ),
+    Candidate::new(
+        &[("max_memtable_size", "33554432")],
+        "more memory, and a longer log",
+        "https://docs.rs/fjall/latest/fjall/struct.KeyspaceCreateOptions.html",
+    ),
+];
 const MEMTABLE: &str = "max_memtable_size";
 
 /// Of the memory a quarter is for two memtables, one that is filled and one that is written, the

@@ -32,7 +32,7 @@ pub(crate) static OVER_LMDB: Over = Over {
     licence: "OpenLDAP Public License 2.8, MIT",
     front: &crate::lmdb::ENGINE,
     front_caches: false,
-    settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], others: None, reserved: &[] },
+    settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
 /// Over Berkeley DB, which has one client at a time: nothing refreshes in the background.
@@ -42,7 +42,7 @@ pub(crate) static OVER_BERKELEY_DB: Over = Over {
     licence: "Sleepycat, MIT",
     front: &crate::berkeleydb::ENGINE,
     front_caches: true,
-    settings: Settings { known: &[WRITE_AFTER, LOG_LIMIT], others: None, reserved: &[] },
+    settings: Settings { known: &[WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
 /// Milliseconds between two refreshes in the background; 0 for none.

@@ -18,8 +18,8 @@ use crate::log_files::{holds, log_files};
 use crate::lsm::{Reads, To, Value};
 use crate::settings::SWITCH;
 use crate::{
-    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
+    Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -80,7 +80,27 @@ const SETTINGS: Settings = Settings {
     ],
     others: None,
     reserved: &[("sync", "it goes with each write, as --tier says")],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+const INDEX: &str = "https://github.com/google/leveldb/blob/main/doc/index.md";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[("block_size", "1024")], "a larger index in memory", INDEX),
+    Candidate::new(&[("block_size", "16384")], "a point read takes more bytes", INDEX),
+    Candidate::new(
+        &[("filter_policy_bits", "0")],
+        "a read of a key that is absent looks into files",
+        INDEX,
+    ),
+    Candidate::new(&[("filter_policy_bits", "16")], "more memory for filters", INDEX),
+    Candidate::new(&[("compression", "none")], "more bytes on disk", INDEX),
+    Candidate::new(&[("block_restart_interval", "4")], "more bytes on disk", INDEX),
+    Candidate::new(&[("write_buffer_size", "1048576")], "smaller files, merged more often", INDEX),
+    Candidate::new(&[("max_file_size", "8388608")], "longer merges", INDEX),
+];
 
 /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
 fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {

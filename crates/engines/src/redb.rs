@@ -66,6 +66,7 @@ const SETTINGS: Settings = Settings {
     known: &[Setting::new("cache_size", Takes::Number).by_default("1073741824")],
     others: None,
     reserved: &[("durability", "it goes with each transaction, as --tier says")],
+    ..Settings::NONE
 };
 
 /// Opens or makes a database.

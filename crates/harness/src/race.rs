@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use embermark_meter::statistics::median;
-use embermark_model::result::{PhaseResult, Trial};
+use embermark_model::result::Trial;
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
@@ -157,13 +157,6 @@ fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
     bounds
 }
 
-/// The mean time of an operation in the counted runs of a phase, in ns.
-fn time_of(phase: &PhaseResult) -> Option<f64> {
-    let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 0);
-    let (ns, ops) = counted.fold((0, 0), |(ns, ops), run| (ns + run.elapsed_ns, ops + run.ops));
-    (ops > 0).then(|| ns as f64 / ops as f64)
-}
-
 impl Run<'_> {
     /// When a run of a limited time is to be over.
     pub(crate) fn ends(&self) -> Option<Instant> {
@@ -257,7 +250,7 @@ impl Lane {
                 let known = self.whole.entry(phase.phase.clone()).or_insert(ns);
                 *known = ns.min(*known);
             }
-            if let Some(time) = time_of(phase) {
+            if let Some(time) = phase.mean_time() {
                 self.figures.entry(phase.phase.clone()).or_default().push(time);
             }
         }

@@ -33,15 +33,15 @@ use told::Told;
 const LONGEST_FILL: Duration = Duration::from_secs(300);
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
-const MEMORY: u64 = 4 << 20;
+pub(super) const MEMORY: u64 = 4 << 20;
 /// States to look at, where nothing is said: of an embedded engine, and of a server.
 const STATES: [u32; 2] = [300, 60];
 /// The hidden command of a worker.
 const WORKER: &str = "durability-worker";
 /// The folder of databases and devices, in that of the run; gone with it.
-const WORK: &str = "work";
+pub(super) const WORK: &str = "work";
 /// The folder of what broke a promise.
-const VIOLATIONS: &str = "violations";
+pub(super) const VIOLATIONS: &str = "violations";
 /// The tables, beside the result, and their columns.
 const TABLES: (&str, usize) = ("table.txt", 120);
 /// What engines did when their disk was full, in Markdown.
@@ -392,7 +392,7 @@ fn same_library(library: &EngineLibrary) -> Result<(), Failure> {
 }
 
 /// The arguments of the worker of an engine.
-fn worker_args(engine: &str) -> Vec<String> {
+pub(super) fn worker_args(engine: &str) -> Vec<String> {
     let library = engine_library::of(engine).into_iter();
     let library = library.flat_map(|described| {
         // It is UTF-8, as a plan's is.

@@ -18,5 +18,6 @@ pub mod record;
 pub mod repeat;
 pub mod report;
 pub mod run;
+pub mod tune;
 pub mod verify;
 pub mod workloads;

@@ -35,6 +35,7 @@ mod retention;
 mod run;
 mod run_ends;
 mod secrets;
+mod tune;
 mod untrusted_sql;
 mod verify;
 mod workload_files;

@@ -10,7 +10,7 @@ use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
 use crate::settings::SWITCH;
-use crate::{Embedded, Setting, Settings, Takes, TierSetting, TierTable};
+use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 
 #[cfg_attr(not(berkeleydb_linked), path = "../unlinked.rs")]
 mod store;
@@ -84,7 +84,55 @@ const SETTINGS: Settings = Settings {
         ("set_lg_dir", "its files lie in its folder"),
         ("set_tmp_dir", "its files lie in its folder"),
     ],
+    candidates: CANDIDATES,
+    written: |name, value| format!("DB_CONFIG: {name} {value}"),
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("set_lg_bsize", "1048576")],
+        "a megabyte of memory",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_bsize.html",
+    ),
+    Candidate::new(
+        &[("set_lg_bsize", "32768")],
+        "a large transaction writes its log in parts",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_bsize.html",
+    ),
+    Candidate::new(
+        &[("set_lg_max", "1048576")],
+        "more files of the log",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html",
+    ),
+    Candidate::new(
+        &[("set_lg_max", "67108864")],
+        "the log takes up to 64 MB more",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_lg_max.html",
+    ),
+    Candidate::new(
+        &[("set_mp_mmapsize", "0")],
+        "none that its manual names",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_mp_mmapsize.html",
+    ),
+    Candidate::new(
+        &[("DB_LOG_AUTO_REMOVE", "OFF")],
+        "the log grows until it is removed",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envlog_set_config.html",
+    ),
+    Candidate::new(
+        &[("DB_TXN_WRITE_NOSYNC", "ON")],
+        "a power cut takes the last commits",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html",
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[("DB_TXN_NOSYNC", "ON")],
+        "a killed program loses the last commits",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html",
+    )
+    .keeping(Durability::None),
+];
 
 /// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {

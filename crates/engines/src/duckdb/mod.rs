@@ -18,8 +18,8 @@ use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result, Setting,
-    Settings, Takes, Tier,
+    Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Setting, Settings, Takes, Tier,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -173,7 +173,28 @@ const SETTINGS: Settings = Settings {
         ("temp_directory", "its files lie in its folder"),
         ("access_mode", "it is written"),
     ],
+    candidates: CANDIDATES,
+    written: |name, value| format!("SET {name} = '{value}';"),
 };
+
+const OVERVIEW: &str = "https://duckdb.org/docs/stable/configuration/overview";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("default_block_size", "262144")],
+        "a change of a key keeps more in memory",
+        OVERVIEW,
+    ),
+    Candidate::new(&[("checkpoint_threshold", "1MB")], "more checkpoints", OVERVIEW),
+    Candidate::new(
+        &[("checkpoint_threshold", "256MB")],
+        "a longer log, which is read when it is opened",
+        OVERVIEW,
+    ),
+    Candidate::new(&[("threads", "1")], "questions have one processor", OVERVIEW),
+    Candidate::new(&[("preserve_insertion_order", "true")], "loads take more memory", OVERVIEW),
+];
 
 /// The setting of the bytes of a block, taken before a database is made, and the least that there is
 /// (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each block of the

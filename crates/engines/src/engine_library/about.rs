@@ -94,7 +94,7 @@ impl About {
             default: by_default.as_deref().map(leak),
         };
         let known = self.settings.iter().map(setting).collect::<Vec<_>>().leak();
-        Settings { known, others: None, reserved: &[] }
+        Settings { known, ..Settings::NONE }
     }
 }
 

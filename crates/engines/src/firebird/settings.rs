@@ -2,8 +2,10 @@
 //! (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref-appx05-mondb>).
 
 use super::api::info;
+use embermark_model::Durability;
+
 use crate::settings::SWITCH;
-use crate::{Setting, Settings, Takes};
+use crate::{Candidate, Setting, Settings, Takes};
 
 /// Its settings.
 pub(super) const SETTINGS: Settings = Settings {
@@ -15,7 +17,18 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
     others: None,
     reserved: &[],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[("page_size", "4096")], "more pages for a row", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
+    Candidate::new(&[("page_size", "16384")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
+    Candidate::new(&[("page_size", "32768")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
+    Candidate::new(&[("sweep_interval", "0")], "old versions of rows stay until somebody sweeps", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
+    Candidate::new(&[("forced_writes", "OFF")], "a power cut may damage the file", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html").keeping(Durability::Process),
+];
 
 /// What the database is asked for each.
 pub(super) const ASKED: [(u8, &str); 4] = [

@@ -21,6 +21,7 @@ pub(super) const SETTINGS: Settings = Settings {
     known: &[Setting::new(INTERFACE, Takes::Word(&["operations", "rest"]))],
     others: None,
     reserved: &[],
+    ..Settings::NONE
 };
 
 /// Whether rows are to be inserted by the REST interface.

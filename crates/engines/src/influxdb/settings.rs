@@ -40,6 +40,7 @@ pub(super) const SETTINGS: Settings = Settings {
         ("data.dir", "its files lie in its folder"),
         ("data.wal-dir", "its files lie in its folder"),
     ],
+    ..Settings::NONE
 };
 
 /// Under this name stands how long a write waits for others to be synced with it.

@@ -16,7 +16,7 @@ use embermark_model::Durability;
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::settings::SWITCH;
 use crate::{
-    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
+    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
     OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
 };
 
@@ -67,7 +67,9 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     join: Some(join),
 };
 
-/// The flags of an environment (<http://www.lmdb.tech/doc/group__mdb__env.html>).
+const ENVIRONMENT: &str = "http://www.lmdb.tech/doc/group__mdb__env.html";
+
+/// The flags of an environment ([`ENVIRONMENT`]).
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("MDB_NOSYNC", SWITCH).by_default("OFF"),
@@ -84,7 +86,45 @@ const SETTINGS: Settings = Settings {
         ("MDB_NOSUBDIR", "its files lie in its folder"),
         ("MDB_RDONLY", "it is written"),
     ],
+    candidates: CANDIDATES,
+    written: |name, value| format!("mdb_env_open: {name} {}", value.to_lowercase()),
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("MDB_WRITEMAP", "ON")],
+        "a stray write of the program damages the file",
+        ENVIRONMENT,
+    ),
+    Candidate::new(
+        &[("MDB_WRITEMAP", "OFF")],
+        "pages are copied in memory before they are written",
+        ENVIRONMENT,
+    ),
+    Candidate::new(
+        &[("MDB_NORDAHEAD", "ON")],
+        "scans of a file that is not in memory read page by page",
+        ENVIRONMENT,
+    ),
+    Candidate::new(
+        &[("MDB_NOMEMINIT", "ON")],
+        "old memory of the program may get into the file",
+        ENVIRONMENT,
+    ),
+    Candidate::new(
+        &[("MDB_NOMETASYNC", "ON")],
+        "a power cut may take the last commit",
+        ENVIRONMENT,
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[("MDB_WRITEMAP", "ON"), ("MDB_MAPASYNC", "ON")],
+        "a power cut may damage the file",
+        ENVIRONMENT,
+    )
+    .keeping(Durability::Process),
+];
 const FLAGS: [u32; 6] = [
     ffi::MDB_NOSYNC,
     ffi::MDB_NOMETASYNC,

@@ -2,7 +2,9 @@
 
 use super::session::Session;
 use super::{NAME, failed};
-use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use embermark_model::Durability;
+
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
 
 /// The variables that decide durability and speed, in the order in which they are shown.
 const NAMES: &str = "\
@@ -43,7 +45,33 @@ pub(super) const SETTINGS: Settings = Settings {
         ("bind_address", "its clients are ours alone"),
         ("skip_networking", "its clients are ours alone"),
     ],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+const INNODB: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[("innodb_log_file_size", "268435456")], "a longer recovery", INNODB),
+    Candidate::new(&[("innodb_log_buffer_size", "67108864")], "memory", INNODB),
+    Candidate::new(&[("innodb_flush_method", "fsync")], "pages are cached twice", INNODB),
+    Candidate::new(
+        &[("innodb_flush_method", "O_DIRECT")],
+        "none where the pool holds the rows",
+        INNODB,
+    ),
+    Candidate::new(&[("innodb_flush_neighbors", "0")], "more writes on a disk that seeks", INNODB),
+    Candidate::new(&[("innodb_adaptive_hash_index", "ON")], "memory, and locking of it", INNODB),
+    Candidate::new(
+        &[("innodb_flush_log_at_trx_commit", "2")],
+        "a power cut takes the last second of commits",
+        INNODB,
+    )
+    .keeping(Durability::Process),
+    Candidate::new(&[("innodb_doublewrite", "OFF")], "a power cut may damage a page", INNODB)
+        .keeping(Durability::Process),
+];
 const OURS: &str = "its files lie in its folder";
 
 type ReadBack = Vec<(String, String)>;

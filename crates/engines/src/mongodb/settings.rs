@@ -49,6 +49,7 @@ pub(super) const SETTINGS: Settings = Settings {
     known: &[left(ENGINE_CONFIG), left(JOURNAL_ENABLED), left(COMPRESSORS), left(CONCERN)],
     others: Some("parameters of mongod, as --setParameter takes them"),
     reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
+    ..Settings::NONE
 };
 
 /// A setting that is no parameter: it can be left to the server, and is not set otherwise.

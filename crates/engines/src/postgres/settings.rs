@@ -4,9 +4,11 @@ use super::answer::Answer;
 use super::offers::Offer;
 use super::session::Session;
 use super::tier::TIERS;
+use embermark_model::Durability;
+
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
-use crate::{OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
 
 /// The parameters that decide durability and speed.
 const NAMES: &str = "\
@@ -53,7 +55,60 @@ pub(super) const SETTINGS: Settings = Settings {
         ("logging_collector", "its log is read where it fails"),
         ("restart_after_crash", "a crash is to be seen"),
     ],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("wal_compression", "on")],
+        "processor time for fewer bytes of log",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    ),
+    Candidate::new(
+        &[("wal_init_zero", "off")],
+        "none on file systems that copy on write",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    ),
+    Candidate::new(
+        &[("wal_recycle", "off")],
+        "a new log is made when it is needed",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    ),
+    Candidate::new(
+        &[("wal_sync_method", "open_datasync")],
+        "each write of the log is synced",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    ),
+    Candidate::new(
+        &[("wal_buffers", "16MB")],
+        "memory",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    ),
+    Candidate::new(
+        &[("jit", "off")],
+        "long questions are not compiled",
+        "https://www.postgresql.org/docs/current/runtime-config-query.html",
+    ),
+    Candidate::new(
+        &[("random_page_cost", "1.1")],
+        "indexes are used where a scan would be faster on a disk that seeks",
+        "https://www.postgresql.org/docs/current/runtime-config-query.html",
+    ),
+    Candidate::new(
+        &[("synchronous_commit", "off")],
+        "a killed server loses the last commits",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    )
+    .keeping(Durability::None),
+    Candidate::new(
+        &[("full_page_writes", "off")],
+        "a power cut may damage a page",
+        "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+    )
+    .keeping(Durability::Process),
+];
 const OURS: &str = "its files lie in its folder";
 
 /// What a server that is given lacks of what PostgreSQL has.

@@ -19,8 +19,8 @@ use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, 
 use crate::log_files::{holds, log_files};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Background, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Settings, TierSetting, TierTable, as_set,
+    Background, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
+    OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::LIBRARY;
@@ -95,7 +95,83 @@ const SETTINGS: Settings = Settings {
         ("db_log_dir", "its files lie in its folder, where its options are read back"),
         ("block_based_table_factory", "name its options one by one, such as block_size"),
     ],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("recycle_log_file_num", "4")],
+        "logs keep their size on disk",
+        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+    ),
+    Candidate::new(
+        &[
+            ("recycle_log_file_num", "4"),
+            ("write_buffer_size", "262144"),
+            ("db_write_buffer_size", "1048576"),
+        ],
+        "smaller files, merged more often",
+        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+    ),
+    Candidate::new(
+        &[("write_buffer_size", "1048576")],
+        "smaller files, merged more often",
+        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
+    ),
+    Candidate::new(
+        &[("compression", "kNoCompression")],
+        "more bytes on disk",
+        "https://github.com/facebook/rocksdb/wiki/Compression",
+    ),
+    Candidate::new(
+        &[("compression", "kLZ4Compression")],
+        "processor time for fewer bytes",
+        "https://github.com/facebook/rocksdb/wiki/Compression",
+    ),
+    Candidate::new(
+        &[("block_size", "4096")],
+        "a larger index in memory",
+        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
+    ),
+    Candidate::new(
+        &[("block_size", "32768")],
+        "a point read takes more bytes",
+        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
+    ),
+    Candidate::new(
+        &[("filter_policy", "bloomfilter:16:false")],
+        "more memory for filters",
+        "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter",
+    ),
+    Candidate::new(
+        &[("filter_policy", "ribbonfilter:10")],
+        "processor time when a file is written",
+        "https://github.com/facebook/rocksdb/wiki/RocksDB-Bloom-Filter",
+    ),
+    Candidate::new(
+        &[("enable_pipelined_write", "true")],
+        "none that its manual names",
+        "https://github.com/facebook/rocksdb/wiki/Pipelined-Write",
+    ),
+    Candidate::new(
+        &[("wal_compression", "kZSTD")],
+        "processor time for fewer bytes of log",
+        "https://github.com/facebook/rocksdb/wiki/WAL-Compression",
+    ),
+    Candidate::new(
+        &[("max_background_jobs", "1")],
+        "merging falls behind sooner",
+        "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",
+    ),
+    Candidate::new(
+        &[("manual_wal_flush", "true")],
+        "a killed program loses what it had not flushed",
+        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
+    )
+    .keeping(Durability::None),
+];
 
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {

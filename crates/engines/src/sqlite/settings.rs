@@ -1,7 +1,9 @@
 //! The pragmas that a configuration may set (<https://www.sqlite.org/pragma.html>).
 
+use embermark_model::Durability;
+
 use crate::settings::SWITCH;
-use crate::{Setting, Settings, Takes};
+use crate::{Candidate, Setting, Settings, Takes};
 
 /// In the order in which they are set: what a new file is made with, then the lock before the journal,
 /// as the index of a log that is opened unlocked lies in shared memory.
@@ -35,7 +37,75 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
     others: None,
     reserved: &[],
+    candidates: CANDIDATES,
+    written: |name, value| format!("PRAGMA {name} = {value};"),
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("page_size", "1024")],
+        "more pages, each with its header",
+        "https://www.sqlite.org/pragma.html#pragma_page_size",
+    ),
+    Candidate::new(
+        &[("page_size", "8192")],
+        "a change of a row writes more",
+        "https://www.sqlite.org/pragma.html#pragma_page_size",
+    ),
+    Candidate::new(
+        &[("page_size", "16384")],
+        "a change of a row writes more",
+        "https://www.sqlite.org/pragma.html#pragma_page_size",
+    ),
+    Candidate::new(
+        &[("wal_autocheckpoint", "100")],
+        "more checkpoints, each with a sync",
+        "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint",
+    ),
+    Candidate::new(
+        &[("wal_autocheckpoint", "10000")],
+        "a log of up to ten thousand pages beside the database",
+        "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint",
+    ),
+    Candidate::new(
+        &[("mmap_size", "268435456")],
+        "an error of the disk ends the program by a signal",
+        "https://www.sqlite.org/pragma.html#pragma_mmap_size",
+    ),
+    Candidate::new(
+        &[("journal_mode", "TRUNCATE")],
+        "a reader waits for the writer",
+        "https://www.sqlite.org/pragma.html#pragma_journal_mode",
+    ),
+    Candidate::new(
+        &[("journal_mode", "PERSIST")],
+        "a reader waits for the writer",
+        "https://www.sqlite.org/pragma.html#pragma_journal_mode",
+    ),
+    Candidate::new(
+        &[("synchronous", "NORMAL")],
+        "a power cut takes the commits since the last checkpoint",
+        "https://www.sqlite.org/pragma.html#pragma_synchronous",
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[("synchronous", "OFF")],
+        "a power cut may damage the file",
+        "https://www.sqlite.org/pragma.html#pragma_synchronous",
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[("temp_store", "MEMORY")],
+        "sorting takes memory",
+        "https://www.sqlite.org/pragma.html#pragma_temp_store",
+    ),
+    Candidate::new(
+        &[("cache_spill", "0")],
+        "a large transaction stays in memory",
+        "https://www.sqlite.org/pragma.html#pragma_cache_spill",
+    ),
+];
 
 /// Those that are kept in the file.
 pub(super) const IN_THE_FILE: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];

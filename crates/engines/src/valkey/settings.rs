@@ -51,6 +51,7 @@ pub(super) const SETTINGS: Settings = Settings {
         ("logfile", "its log stands beside its folder"),
         ("include", "it reads no file"),
     ],
+    ..Settings::NONE
 };
 
 /// The version, and the settings by the names that the server has for them. Its data are in memory, so

@@ -7,7 +7,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
-use crate::{Embedded, Setting, Settings, Takes, TierSetting, TierTable};
+use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 use library::LIBRARY;
 
 mod library;
@@ -87,7 +87,54 @@ const SETTINGS: Settings = Settings {
         ("readonly", "it is written"),
         ("exclusive", "a database is opened again"),
     ],
+    candidates: CANDIDATES,
+    ..Settings::NONE
 };
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("log", "(enabled=true,file_max=16MB,zero_fill=true)")],
+        "a new log is written once before it is used",
+        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+    ),
+    Candidate::new(
+        &[("log", "(enabled=true,file_max=16MB,prealloc=false)")],
+        "a new log is made when it is needed",
+        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+    ),
+    Candidate::new(
+        &[("log", "(enabled=true,file_max=16MB,compressor=none)")],
+        "none that its manual names",
+        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+    ),
+    Candidate::new(
+        &[("leaf_page_max", "4096")],
+        "a larger tree",
+        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
+    ),
+    Candidate::new(
+        &[("leaf_page_max", "16384")],
+        "a point read takes more bytes",
+        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
+    ),
+    Candidate::new(
+        &[("leaf_page_max", "65536")],
+        "a point read takes more bytes",
+        "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",
+    ),
+    Candidate::new(
+        &[("transaction_sync", "(enabled=true,method=dsync)")],
+        "none that its manual names",
+        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+    ),
+    Candidate::new(
+        &[("transaction_sync", "(enabled=true,method=none)")],
+        "a power cut takes the last commits",
+        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
+    )
+    .keeping(Durability::Process),
+];
 
 /// The engine.
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_meter::statistics::{includes_one, ratio_interval};
-use embermark_model::result::ResultFile;
+use embermark_model::result::{PhaseResult, ResultFile};
 use embermark_model::{CellId, Durability, Scale};
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -77,7 +77,9 @@ fn make_small() {
             phases: trial
                 .phases
                 .iter()
-                .filter_map(|phase| Some((phase.phase.clone(), time_of(phase)?.round().max(1.0))))
+                .filter_map(|phase| {
+                    Some((phase.phase.clone(), phase.mean_time()?.round().max(1.0)))
+                })
                 .collect(),
         };
         let trials = cell.trials.iter().map(trial).collect();

@@ -58,6 +58,15 @@ pub struct PhaseResult {
     pub unchecked: Option<ResultSet>,
 }
 
+impl PhaseResult {
+    /// The mean time of an operation in the counted runs, in ns; none where there is none.
+    pub fn mean_time(&self) -> Option<f64> {
+        let counted = self.runs.iter().filter(|run| !run.discarded && run.ops > 0);
+        let (ns, ops) = counted.fold((0, 0), |(ns, ops), run| (ns + run.elapsed_ns, ops + run.ops));
+        (ops > 0).then(|| ns as f64 / ops as f64)
+    }
+}
+
 /// One execution of a phase.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {

@@ -1,0 +1,117 @@
+//! Whether settings keep a tier: kills, and power cuts where the tier promises to survive them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io, thread};
+
+use embermark_durability::{
+    Experiment, FileSystem, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
+};
+use embermark_engines::Engine;
+use embermark_harness::{HarnessError, Interrupt};
+use embermark_model::{Configuration, Durability};
+use embermark_report::shown::found;
+use embermark_tune::Kept;
+
+use super::super::durability::{MEMORY, VIOLATIONS, WORK, worker_args};
+
+/// Tries settings of one engine in one tier.
+pub(super) struct Keeper<'a> {
+    engine: &'static dyn Engine,
+    tier: Durability,
+    kills: u32,
+    states: u32,
+    out: PathBuf,
+    interrupt: &'a Interrupt,
+    /// Why no power can be cut here, if so.
+    no_cuts: Option<String>,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(
+        engine: &'static dyn Engine,
+        tier: Durability,
+        (kills, states): (u32, u32),
+        out: &std::path::Path,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let none = || Some("none were asked for (--states 0)".to_owned());
+        let no_devices = || thread::spawn(own_mounts).join().ok().and_then(Result::err);
+        let no_cuts = match states {
+            0 => none(),
+            _ => no_devices().map(|error| error.to_string()),
+        };
+        Self { engine, tier, kills, states, out: out.to_owned(), interrupt, no_cuts }
+    }
+
+    /// Whether a configuration keeps the tier.
+    pub(super) fn keeps(&self, own: &Configuration) -> Result<Kept, HarnessError> {
+        let kept = self.tried(own);
+        let work = self.out.join(WORK);
+        match fs::remove_dir_all(&work) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(HarnessError::File { path: work, doing: "remove the folder", source: error })
+            }
+            _ => kept,
+        }
+    }
+
+    fn tried(&self, own: &Configuration) -> Result<Kept, HarnessError> {
+        let by_manual = |why: String| Ok(Kept::ByManual { why });
+        if self.tier == Durability::None {
+            return by_manual("the tier none promises nothing".to_owned());
+        }
+        let cuts = Experiment::PowerCut.is_survived_by(self.tier);
+        let mut tried = [0, 0];
+        for (at, experiment) in [Experiment::Kill, Experiment::PowerCut].into_iter().enumerate() {
+            let asked = if experiment == Experiment::Kill { self.kills } else { self.states };
+            let is_cut = experiment == Experiment::PowerCut;
+            if asked == 0 || (is_cut && (!cuts || self.no_cuts.is_some())) {
+                continue;
+            }
+            let subject = Subject { engine: self.engine, configuration: Some(("tuned", own)) };
+            let stop = || self.interrupt.is_set();
+            match test(experiment, subject, self.tier, &self.settings(), &stop, &|_| ()) {
+                Ok(tested) if tested.violations() > 0 => {
+                    return Ok(Kept::Broken {
+                        lost: format!("{}: {}", experiment.name(), found(&tested)),
+                    });
+                }
+                Ok(tested) => tried[at] = tested.tried,
+                Err(TestError::Interrupted) => {
+                    return Err(HarnessError::Interrupted { result: None });
+                }
+                Err(error) => return by_manual(error.to_string()),
+            }
+        }
+        let [kills, states] = tried;
+        match &self.no_cuts {
+            Some(why) if cuts => by_manual(format!("no power was cut: {why}")),
+            _ if kills == 0 => by_manual("nothing was killed (--kills 0)".to_owned()),
+            _ => Ok(Kept::Shown { kills, states }),
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let program = std::env::current_exe().unwrap_or_default();
+        let args = worker_args(self.engine.info().id);
+        Settings {
+            folder: self.out.join(WORK),
+            worker: WorkerProgram { program, args, library: None },
+            seed: 42,
+            clients: 0,
+            states: self.states,
+            short_works: 0,
+            kills: self.kills,
+            file_system: FileSystem::Ext4,
+            obeys_flushes: true,
+            over: Duration::ZERO,
+            fills: 0,
+            disk: 0,
+            longest_fill: Duration::ZERO,
+            // Goes with the folder of work: `embermark durability` keeps what it finds.
+            violations: self.out.join(WORK).join(VIOLATIONS),
+            memory: MEMORY,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Candidates measured by runs of the harness.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use embermark_engines::{Takes, registry};
+use embermark_harness::progress::Silent;
+use embermark_harness::{HarnessError, RunOptions, try_out};
+use embermark_model::plan::Plan;
+use embermark_model::result::{Cell, ResultFile};
+use embermark_model::{Configuration, Configurations};
+
+use crate::found::{Columns, Ended, Kept, Set};
+use crate::search::{AT_THE_END, Bench};
+
+/// What is tuned.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The engine's id, or the name of the configuration that it has today.
+    pub name: String,
+    /// The engine, with the settings that it has today in place of embermark's.
+    pub today: Configuration,
+}
+
+impl Subject {
+    /// The engine with settings on top of today's.
+    pub fn with(&self, set: &Set) -> Configuration {
+        let mut own = self.today.clone();
+        own.settings.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
+        own
+    }
+}
+
+/// Which candidates are worth trying.
+#[derive(Clone, Debug)]
+pub struct Worth {
+    /// Those that are.
+    pub worth: Vec<Set>,
+    /// The others, each with the reason.
+    pub others: Vec<(Set, String)>,
+}
+
+/// What runs took so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    trials: u32,
+    trialling: Duration,
+    runs: u32,
+    beside: Duration,
+}
+
+/// Measures by runs of the harness, each in a folder of its own.
+pub struct Measured<'a> {
+    /// What is tuned.
+    pub subject: &'a Subject,
+    /// The work: its engines, configurations and trials are the search's.
+    pub plan: &'a Plan,
+    /// How a run is carried out. Its folder is the one that the runs have theirs in.
+    pub options: &'a RunOptions,
+    /// When the search is to be over.
+    pub ends: Instant,
+    /// Tries whether settings keep the tier.
+    pub keeps: &'a mut dyn FnMut(&Configuration) -> Result<Kept, HarnessError>,
+    /// Says what is done next.
+    pub says: &'a dyn Fn(&str),
+    /// Time that trials took, how many there were, how many runs, and the time of these beside their trials.
+    spent: Spent,
+    /// The last run, and the names of its columns.
+    last: Option<ResultFile>,
+    names: Vec<String>,
+}
+
+impl<'a> Measured<'a> {
+    /// Before the first run.
+    pub fn new(
+        (subject, plan, options): (&'a Subject, &'a Plan, &'a RunOptions),
+        ends: Instant,
+        keeps: &'a mut dyn FnMut(&Configuration) -> Result<Kept, HarnessError>,
+        says: &'a dyn Fn(&str),
+    ) -> Self {
+        let spent = Spent::default();
+        Self { subject, plan, options, ends, keeps, says, spent, last: None, names: Vec::new() }
+    }
+
+    /// The result of the last run, and the names of its columns, that of today's settings first.
+    pub fn last(&self) -> Option<(&ResultFile, &[String])> {
+        Some((self.last.as_ref()?, &self.names))
+    }
+
+    /// The folder of the last run.
+    pub fn folder(&self) -> PathBuf {
+        self.options.out.join(format!("{}-{}", self.subject.name, self.spent.runs))
+    }
+
+    /// Measures today's settings once, which says how long a trial takes, and opens each candidate. Those that are
+    /// worth trying, and why the others are not.
+    ///
+    /// # Errors
+    /// When today's settings cannot be measured.
+    pub fn begin(&mut self, candidates: Vec<Set>) -> Result<Worth, HarnessError> {
+        self.trials("today's settings, to know how long a trial takes", &[Set::new()], 1)?;
+        let (mut worth, mut others) = (Vec::new(), Vec::new());
+        for set in candidates {
+            if self.is_today(&set) {
+                others.push((set, "as it is today".to_owned()));
+                continue;
+            }
+            match self.tried_out(&set) {
+                Ok(_) => worth.push(set),
+                Err(error) => others.push((set, error.to_string())),
+            }
+        }
+        Ok(Worth { worth, others })
+    }
+
+    /// Whether the engine gave back these very values in the last run.
+    fn is_today(&self, set: &Set) -> bool {
+        let Ok(engine) = registry::find(&self.subject.today.engine) else { return false };
+        let cells = self.last.iter().flat_map(|file| &file.cells);
+        let Some(trial) = cells.flat_map(|cell| &cell.trials).next() else { return false };
+        set.iter().all(|(name, value)| {
+            trial.settings.get(name).is_some_and(|found| match engine.settings().find(name) {
+                Some(known) if !matches!(known.takes, Takes::Any) => known.is(value, found),
+                _ => value.eq_ignore_ascii_case(found),
+            })
+        })
+    }
+
+    /// Opens today's settings with these on top; what the engine gives back that is not the tier's, where it is.
+    fn tried_out(&self, set: &Set) -> Result<Option<String>, HarnessError> {
+        let dir = self.options.data.clone().unwrap_or_else(std::env::temp_dir);
+        let RunOptions { worker, catalog, .. } = self.options;
+        let one = Configurations::from([("candidate".to_owned(), self.subject.with(set))]);
+        let says = try_out(&one, &self.plan.durabilities, &dir, worker, catalog)?;
+        Ok(says.into_iter().next())
+    }
+}
+
+/// The name of a column: the engine's where it has embermark's settings, else by its place.
+fn column(at: usize, own: &Configuration) -> String {
+    match own.has_settings() || own.library.is_some() {
+        true => format!("settings-{at}"),
+        false => own.engine.clone(),
+    }
+}
+
+impl Bench for Measured<'_> {
+    type Error = HarnessError;
+
+    fn trials(
+        &mut self,
+        about: &str,
+        columns: &[Set],
+        times: u32,
+    ) -> Result<Columns, HarnessError> {
+        let plural = if times == 1 { "trial" } else { "trials" };
+        (self.says)(&format!("{about}: {times} {plural} of each, in turns"));
+        self.spent.runs += 1;
+        let own: Vec<Configuration> = columns.iter().map(|set| self.subject.with(set)).collect();
+        self.names = own.iter().enumerate().map(|(at, own)| column(at, own)).collect();
+        let named = self.names.iter().cloned().zip(own);
+        let plan = Plan {
+            engines: self.names.clone(),
+            configurations: named.filter(|(name, own)| *name != own.engine).collect(),
+            trials: times,
+            own_trials: false,
+            lasts_ms: None,
+            // Rows are the same in every run, and the order of trials another.
+            ..self.plan.clone()
+        };
+        // Bytes are counted of the winner alone: that takes trials of their own.
+        let count = columns.len() == 2 && times >= AT_THE_END[0];
+        let options = RunOptions { out: self.folder(), count, ..self.options.clone() };
+        let began = Instant::now();
+        let result = embermark_harness::run(&plan, &options, &mut Silent)?;
+        let trials = || result.cells.iter().flat_map(|cell| &cell.trials);
+        let trialling = Duration::from_nanos(trials().map(|trial| trial.wall_ns).sum());
+        self.spent.trials += trials().count() as u32;
+        self.spent.trialling += trialling;
+        self.spent.beside += began.elapsed().saturating_sub(trialling);
+        let ended = self.names.iter().map(|name| ended(&result, name)).collect();
+        self.last = Some(result);
+        Ok(ended)
+    }
+
+    fn keeps(&mut self, set: &Set) -> Result<Kept, HarnessError> {
+        let own = self.subject.with(set);
+        (self.says)(&format!("does {own} keep the tier?"));
+        let kept = (self.keeps)(&own)?;
+        // What the engine itself calls weaker is not taken, whatever a few cuts left.
+        let weak = self.tried_out(set)?;
+        Ok(match (kept, weak) {
+            (Kept::Broken { lost }, _) | (_, Some(lost)) => Kept::Broken { lost },
+            (kept, None) => kept,
+        })
+    }
+
+    fn left(&self) -> Duration {
+        // What comes next is a run, and the end another.
+        let beside = self.spent.beside / self.spent.runs.max(1);
+        self.ends.saturating_duration_since(Instant::now()).saturating_sub(beside * 2)
+    }
+
+    fn cost(&self) -> Duration {
+        self.spent.trialling / self.spent.trials.max(1)
+    }
+}
+
+/// What the cells of a column came to.
+fn ended(result: &ResultFile, column: &str) -> Ended {
+    let cells: Vec<&Cell> = result.cells.iter().filter(|cell| cell.id.engine == column).collect();
+    if let Some(cell) = cells.iter().find(|cell| cell.has_failure()) {
+        return Ended::Out(cell.reason.clone().unwrap_or_else(|| cell.status.to_string()));
+    }
+    let trials = cells.iter().map(|cell| cell.trials.len()).min().unwrap_or(0);
+    let of = |at: usize| {
+        let mut times = BTreeMap::new();
+        for cell in &cells {
+            for phase in cell.trials[at].phases.iter().filter(|phase| phase.status.has_figures()) {
+                let name = match cells.len() {
+                    1 => phase.phase.clone(),
+                    _ => format!("{} {} {}", cell.id.workload, cell.id.variant, phase.phase),
+                };
+                if let Some(time) = phase.mean_time() {
+                    times.insert(name, time);
+                }
+            }
+        }
+        times
+    };
+    match trials {
+        0 => {
+            let why = cells.iter().find_map(|cell| cell.reason.clone());
+            Ended::Out(why.unwrap_or_else(|| "nothing was measured".to_owned()))
+        }
+        _ => Ended::Times((0..trials).map(of).collect()),
+    }
+}

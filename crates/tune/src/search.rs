@@ -1,0 +1,348 @@
+//! From today's settings to better ones.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use embermark_meter::statistics::{median, ratio_interval};
+
+use crate::found::{Columns, Ended, Found, Gain, Kept, Outcome, Set, Tried};
+
+/// What measures settings, and puts them to the test.
+pub trait Bench {
+    /// Why it cannot go on.
+    type Error;
+
+    /// Runs so many trials of today's settings with each of these on top, all in turns; the first of the answer is that
+    /// of `columns[0]`. `about` says what it is for.
+    ///
+    /// # Errors
+    /// When nothing can be measured.
+    fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error>;
+
+    /// Whether today's settings with these on top keep the tier.
+    ///
+    /// # Errors
+    /// When it cannot be tried.
+    fn keeps(&mut self, set: &Set) -> Result<Kept, Self::Error>;
+
+    /// How much of the time is left.
+    fn left(&self) -> Duration;
+
+    /// What a trial of a column took so far, on average: one at least of today's settings went before the search.
+    fn cost(&self) -> Duration;
+}
+
+/// The time is too short for a first look at each candidate.
+#[derive(Clone, Copy, Debug)]
+pub struct TooShort {
+    /// The least time that will do.
+    pub least: Duration,
+}
+
+/// Trials of the rounds of the first look: two for all, then half as many candidates with as many again, and more.
+const ROUNDS: [u32; 3] = [2, 2, 4];
+
+/// So many candidates are not halved any more.
+const FEW: usize = 3;
+
+/// Trials of what is tried on top of what was taken.
+const ON_TOP: u32 = 4;
+
+/// Trials of the winner and today's settings at the end: at least, and at most.
+pub(crate) const AT_THE_END: [u32; 2] = [6, 20];
+
+/// The least gain of a step, as a logarithm: 2 %.
+const STEP: f64 = 0.02;
+
+/// The variance of the difference of two trials before any is known, of 5 % each, and how many trials it counts as.
+const PRIOR: (f64, f64) = (2.0 * 0.05 * 0.05, 2.0);
+
+/// A candidate under way.
+struct Lane {
+    set: Set,
+    /// Logarithms of the ratios of today's times to its own, by trial.
+    gains: Vec<f64>,
+    outcome: Outcome,
+    /// The first look, kept for the table: trials and gain beside today's settings.
+    first: (u32, Option<f64>),
+}
+
+impl Lane {
+    fn is_open(&self) -> bool {
+        self.outcome == Outcome::NotFaster
+    }
+
+    /// The mean gain and its standard error, as logarithms.
+    fn known(&self) -> (f64, f64) {
+        let n = self.gains.len() as f64;
+        let mean = self.gains.iter().sum::<f64>() / n;
+        let squares: f64 = self.gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+        let (variance, trials) = PRIOR;
+        let variance = trials.mul_add(variance, squares) / (trials + n - 1.0);
+        (mean, (variance / n).sqrt())
+    }
+
+    fn mean(&self) -> f64 {
+        if self.gains.is_empty() { f64::NEG_INFINITY } else { self.known().0 }
+    }
+
+    /// Takes trials beside those of `base`.
+    fn take(&mut self, base: &[BTreeMap<String, f64>], ended: Ended) {
+        let own = match ended {
+            Ended::Times(own) => own,
+            Ended::Out(why) => {
+                self.outcome = Outcome::Out { why };
+                return;
+            }
+        };
+        for (base, own) in base.iter().zip(&own) {
+            match ratio(base, own) {
+                Ok(gain) => self.gains.push(gain),
+                Err(phase) => {
+                    let why = format!("it did not do '{phase}' to its end");
+                    self.outcome = Outcome::Out { why };
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The logarithm of how many times as fast a trial was as another: the mean over the phases.
+///
+/// # Errors
+/// The phase that it lacks.
+fn ratio<'a>(base: &'a BTreeMap<String, f64>, own: &BTreeMap<String, f64>) -> Result<f64, &'a str> {
+    let mut sum = 0.0;
+    for (phase, base) in base {
+        let own = own.get(phase).ok_or(phase.as_str())?;
+        sum += (base / own).ln();
+    }
+    Ok(if base.is_empty() { 0.0 } else { sum / base.len() as f64 })
+}
+
+/// One set on top of another.
+fn on_top(set: &Set, more: &Set) -> Set {
+    let more = more.iter().map(|(name, value)| (name.clone(), value.clone()));
+    set.clone().into_iter().chain(more).collect()
+}
+
+/// Looks for what is better than today's settings. `None` of the inner result: the time is too short.
+///
+/// # Errors
+/// When nothing can be measured.
+pub fn search<B: Bench>(
+    bench: &mut B,
+    candidates: Vec<Set>,
+) -> Result<Result<Found, TooShort>, B::Error> {
+    let whole = bench.left();
+    let lane = |set| Lane { set, gains: Vec::new(), outcome: Outcome::NotFaster, first: (0, None) };
+    let mut search =
+        Search { lanes: candidates.into_iter().map(lane).collect(), whole, left_out: Vec::new() };
+    let columns = search.lanes.len() as u32 + 1;
+    // A first look takes half of the time at most, and the end a quarter.
+    let look = bench.cost() * columns * ROUNDS[0];
+    let end = bench.cost() * 2 * AT_THE_END[0];
+    let least = (look * 2).max(end * 4);
+    if least > whole {
+        return Ok(Err(TooShort { least }));
+    }
+    search.look(bench)?;
+    let (winner, kept) = search.climb(bench)?;
+    let gain = if winner.is_empty() { None } else { confirmed(bench, &winner)? };
+    Ok(Ok(search.found(winner, gain, kept)))
+}
+
+struct Search {
+    lanes: Vec<Lane>,
+    whole: Duration,
+    left_out: Vec<String>,
+}
+
+impl Search {
+    /// Places of the candidates that are open, those that gained most first.
+    fn open(&self) -> Vec<usize> {
+        let mut open: Vec<usize> =
+            (0..self.lanes.len()).filter(|at| self.lanes[*at].is_open()).collect();
+        open.sort_by(|a, b| self.lanes[*b].mean().total_cmp(&self.lanes[*a].mean()));
+        open
+    }
+
+    /// Whether so many trials leave this share of the time.
+    fn fits<B: Bench>(&self, bench: &B, trials: u32, leaves: f64) -> bool {
+        bench.left() >= bench.cost() * trials + self.whole.mul_f64(leaves)
+    }
+
+    /// Measures every candidate, and the better half again.
+    fn look<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Error> {
+        let mut open = self.open();
+        for (round, times) in ROUNDS.into_iter().enumerate() {
+            let trials = (open.len() as u32 + 1) * times;
+            if open.is_empty() || (round > 0 && !self.fits(bench, trials, 0.5)) {
+                break;
+            }
+            let plural = if open.len() == 1 { "" } else { "s" };
+            let about = format!("{} candidate{plural}", open.len());
+            self.measure(bench, &about, &Set::new(), &open, times)?;
+            open = self.open();
+            // What can hardly be a gain leaves, and of the others the lower half.
+            open.retain(|at| {
+                let (mean, error) = self.lanes[*at].known();
+                2.0f64.mul_add(error, mean) > STEP
+            });
+            open.truncate(FEW.max(open.len().div_ceil(2)));
+            if open.len() <= FEW && round > 0 {
+                break;
+            }
+        }
+        for lane in &mut self.lanes {
+            let gain = (!lane.gains.is_empty()).then(|| lane.mean().exp());
+            lane.first = (lane.gains.len() as u32, gain);
+        }
+        // Those that left are not tried on top of others.
+        for at in self.open() {
+            if !open.contains(&at) {
+                self.lanes[at].gains.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures candidates on top of `below`, and `below` itself.
+    fn measure<B: Bench>(
+        &mut self,
+        bench: &mut B,
+        about: &str,
+        below: &Set,
+        lanes: &[usize],
+        times: u32,
+    ) -> Result<(), B::Error> {
+        let own = lanes.iter().map(|at| on_top(below, &self.lanes[*at].set));
+        let columns: Vec<Set> = std::iter::once(below.clone()).chain(own).collect();
+        let mut ended = bench.trials(about, &columns, times)?.into_iter();
+        let Some(Ended::Times(base)) = ended.next() else { return Ok(()) };
+        for (at, ended) in lanes.iter().zip(ended) {
+            self.lanes[*at].take(&base, ended);
+        }
+        Ok(())
+    }
+
+    /// Takes the best that keeps the tier, then what is better on top of it.
+    fn climb<B: Bench>(&mut self, bench: &mut B) -> Result<(Set, Option<Kept>), B::Error> {
+        let (mut winner, mut kept) = (Set::new(), None);
+        loop {
+            let Some((at, keeps)) = self.best(bench, &winner)? else { break };
+            winner = on_top(&winner, &self.lanes[at].set);
+            kept = Some(keeps);
+            self.lanes[at].outcome = Outcome::Taken;
+            for lane in self.lanes.iter_mut().filter(|lane| lane.is_open()) {
+                if lane.set.keys().any(|name| winner.contains_key(name)) {
+                    lane.outcome = Outcome::Instead;
+                }
+            }
+            let mut open = self.open();
+            open.retain(|at| self.lanes[*at].mean() > 0.0);
+            for at in 0..self.lanes.len() {
+                self.lanes[at].gains.clear();
+            }
+            if open.is_empty() {
+                break;
+            }
+            let trials = (open.len() as u32 + 1) * ON_TOP;
+            if !self.fits(bench, trials, 0.25) {
+                let names: Vec<String> =
+                    open.iter().map(|at| words(&self.lanes[*at].set)).collect();
+                self.left_out.push(format!("on top of what was taken: {}", names.join("; ")));
+                break;
+            }
+            self.measure(bench, "on top of what was taken", &winner, &open, ON_TOP)?;
+            for at in open {
+                if self.lanes[at].is_open() && self.lanes[at].mean() <= STEP {
+                    self.lanes[at].outcome = Outcome::NotOnTop;
+                }
+            }
+        }
+        Ok((winner, kept))
+    }
+
+    /// The candidate that gains most on top of `below` and keeps the tier.
+    fn best<B: Bench>(
+        &mut self,
+        bench: &mut B,
+        below: &Set,
+    ) -> Result<Option<(usize, Kept)>, B::Error> {
+        for at in self.open() {
+            if self.lanes[at].mean() <= STEP {
+                break;
+            }
+            match bench.keeps(&on_top(below, &self.lanes[at].set))? {
+                Kept::Broken { lost } => self.lanes[at].outcome = Outcome::Broken { lost },
+                kept => return Ok(Some((at, kept))),
+            }
+        }
+        Ok(None)
+    }
+
+    fn found(self, winner: Set, gain: Option<Gain>, kept: Option<Kept>) -> Found {
+        let mut tried: Vec<Tried> = (self.lanes.into_iter())
+            .map(|Lane { set, outcome, first: (trials, gain), .. }| Tried {
+                set,
+                trials,
+                gain,
+                outcome,
+            })
+            .collect();
+        let rank = |one: &Tried| one.gain.unwrap_or(0.0);
+        tried.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        Found { winner, gain, kept, tried, left_out: self.left_out }
+    }
+}
+
+/// `page_size=8192, mmap_size=0`.
+fn words(set: &Set) -> String {
+    let words: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    words.join(", ")
+}
+
+/// Measures the winner again, and today's settings beside it.
+fn confirmed<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
+    let [least, most] = AT_THE_END;
+    let pairs = bench.left().as_secs_f64() / (2.0 * bench.cost().as_secs_f64()).max(1e-3);
+    let times = (pairs as u32).clamp(least, most);
+    let ended = bench.trials("the winner, again", &[Set::new(), winner.clone()], times)?;
+    let [Ended::Times(base), Ended::Times(own)] = &ended[..] else { return Ok(None) };
+    let logs: Vec<f64> =
+        base.iter().zip(own).filter_map(|(base, own)| ratio(base, own).ok()).collect();
+    // By trial the geometric mean of the phases' times, of phases that both have.
+    let phases: Vec<&String> = base.iter().flat_map(BTreeMap::keys).collect();
+    let of = |trials: &[BTreeMap<String, f64>]| -> Vec<f64> {
+        let mean = |trial: &BTreeMap<String, f64>| {
+            let logs: Vec<f64> = trial
+                .iter()
+                .filter(|(phase, _)| phases.contains(phase))
+                .map(|(_, ns)| ns.ln())
+                .collect();
+            (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+        };
+        trials.iter().map(mean).collect()
+    };
+    let (today, new) = (of(base), of(own));
+    let Some((above, below)) = median(&today).zip(median(&new)) else { return Ok(None) };
+    let phase = |phase: &&String| {
+        let of = |trials: &[BTreeMap<String, f64>]| {
+            median(
+                &trials.iter().filter_map(|trial| trial.get(*phase).copied()).collect::<Vec<f64>>(),
+            )
+        };
+        Some(((*phase).clone(), of(base)? / of(own)?))
+    };
+    Ok(Some(Gain {
+        ratio: above / below,
+        interval: ratio_interval(&today, &new),
+        trials: logs.len() as u32,
+        phases: phases.iter().filter_map(phase).collect(),
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use super::*;
+
+/// An engine whose times are drawn: each setting changes them by its factor, and a trial by some per cent.
+struct Drawn {
+    random: Xoshiro256PlusPlus,
+    /// By `name=value` how many times as fast it makes the engine, and whether it keeps the tier.
+    settings: Vec<(&'static str, f64, bool)>,
+    noise: f64,
+    left: Duration,
+    asked: Vec<(String, u32)>,
+}
+
+const TRIAL: Duration = Duration::from_secs(1);
+
+impl Drawn {
+    fn of(seed: u64, settings: &[(&'static str, f64, bool)]) -> Self {
+        Self {
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            settings: settings.to_vec(),
+            noise: 0.06,
+            left: Duration::from_secs(600),
+            asked: Vec::new(),
+        }
+    }
+
+    fn candidates(&self) -> Vec<Set> {
+        self.settings.iter().map(|(setting, ..)| set(setting)).collect()
+    }
+
+    fn of_set<'a>(&'a self, own: &'a Set) -> impl Iterator<Item = &'a (&'static str, f64, bool)> {
+        self.settings.iter().filter(move |(setting, ..)| {
+            set(setting).iter().all(|(name, value)| own.get(name) == Some(value))
+        })
+    }
+}
+
+fn set(text: &str) -> Set {
+    let pair = |text: &str| text.split_once('=').map(|(name, value)| (name.into(), value.into()));
+    text.split(',').filter_map(pair).collect()
+}
+
+impl Bench for Drawn {
+    type Error = std::convert::Infallible;
+
+    fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error> {
+        self.asked.push((about.to_owned(), times));
+        self.left = self.left.saturating_sub(TRIAL * times * columns.len() as u32);
+        let mut all = Vec::new();
+        for column in columns {
+            let factor: f64 = self.of_set(column).map(|(_, factor, _)| factor).product();
+            let mut trials = Vec::new();
+            for _ in 0..times {
+                let mut trial = BTreeMap::new();
+                for (phase, ns) in [("load", 1e5), ("read", 700.0)] {
+                    let noise = self.noise * self.random.random_range(-1.7..1.7f64);
+                    trial.insert(phase.to_owned(), ns / factor * noise.exp());
+                }
+                trials.push(trial);
+            }
+            all.push(Ended::Times(trials));
+        }
+        Ok(all)
+    }
+
+    fn keeps(&mut self, own: &Set) -> Result<Kept, Self::Error> {
+        Ok(match self.of_set(own).all(|(.., keeps)| *keeps) {
+            true => Kept::Shown { kills: 1, states: 1 },
+            false => Kept::Broken { lost: "1 commit in 1 of 1 states".to_owned() },
+        })
+    }
+
+    fn left(&self) -> Duration {
+        self.left
+    }
+
+    fn cost(&self) -> Duration {
+        TRIAL
+    }
+}
+
+const EQUAL: [(&str, f64, bool); 12] = [
+    ("a=1", 1.0, true),
+    ("a=2", 1.0, true),
+    ("b=1", 1.0, true),
+    ("b=2", 1.0, true),
+    ("c=1", 1.0, true),
+    ("d=1", 1.0, true),
+    ("e=1", 1.0, true),
+    ("f=1", 1.0, true),
+    ("g=1", 1.0, true),
+    ("h=1", 1.0, true),
+    ("i=1", 1.0, true),
+    ("j=1,k=1", 1.0, true),
+];
+
+fn found(bench: &mut Drawn) -> Found {
+    let candidates = bench.candidates();
+    let Ok(found) = search(bench, candidates);
+    found.unwrap()
+}
+
+#[test]
+fn of_candidates_that_are_equal_none_is_called_a_gain_in_19_of_20() {
+    let gains = |seed| found(&mut Drawn::of(seed, &EQUAL)).better().is_some();
+    let called = (0..200).filter(|seed| gains(*seed)).count();
+    assert!(called <= 10, "{called} of 200");
+}
+
+#[test]
+fn one_that_is_20_per_cent_faster_is_found_in_9_of_10_within_the_time() {
+    let mut planted = EQUAL.to_vec();
+    planted.push(("planted=1", 1.2, true));
+    let finds = |seed| {
+        let mut bench = Drawn::of(seed, &planted);
+        let found = found(&mut bench);
+        let has = found.better().is_some_and(|(set, _)| set.contains_key("planted"));
+        has && bench.left > Duration::ZERO
+    };
+    let times = (0..200).filter(|seed| finds(*seed)).count();
+    assert!(times >= 180, "{times} of 200");
+}
+
+#[test]
+fn what_is_faster_and_loses_a_commit_is_told_and_never_taken() {
+    let mut planted = EQUAL.to_vec();
+    planted.extend([("unsafe=1", 3.0, false), ("safe=1", 1.3, true)]);
+    let found = found(&mut Drawn::of(7, &planted));
+    let (winner, gain) = found.better().unwrap();
+    assert!(winner.contains_key("safe") && !winner.contains_key("unsafe"), "{winner:?}");
+    assert!((1.15..1.5).contains(&gain.ratio), "{gain:?}");
+    let told = found.tried.iter().find(|tried| tried.set.contains_key("unsafe")).unwrap();
+    let Outcome::Broken { lost } = &told.outcome else { panic!("{told:?}") };
+    assert!(lost.contains("1 commit") && told.gain.unwrap() > 2.0, "{told:?}");
+    assert!(matches!(found.kept, Some(Kept::Shown { .. })));
+}
+
+#[test]
+fn gains_add_up_and_of_two_values_of_a_setting_the_better_is_taken() {
+    let settings = [
+        ("page=1", 1.2, true),
+        ("page=2", 1.5, true),
+        ("log=1", 1.4, true),
+        ("slow=1", 0.5, true),
+        ("c=1", 1.0, true),
+    ];
+    let found = found(&mut Drawn::of(3, &settings));
+    let (winner, gain) = found.better().unwrap();
+    assert_eq!((winner["page"].as_str(), winner["log"].as_str()), ("2", "1"), "{winner:?}");
+    assert!(!winner.contains_key("slow") && (1.9..2.3).contains(&gain.ratio), "{found:?}");
+    assert_eq!(gain.phases.len(), 2);
+    let of = |text: &str| found.tried.iter().find(|tried| tried.set == set(text)).unwrap();
+    assert_eq!(of("page=1").outcome, Outcome::Instead);
+    assert_eq!(of("slow=1").outcome, Outcome::NotFaster);
+}
+
+#[test]
+fn a_time_that_is_too_short_says_how_long_it_takes() {
+    let mut bench = Drawn::of(1, &EQUAL);
+    bench.left = Duration::from_secs(20);
+    let candidates = bench.candidates();
+    let Ok(short) = search(&mut bench, candidates);
+    // 13 columns, 2 trials each, are half of it.
+    assert_eq!(short.unwrap_err().least, Duration::from_secs(52));
+    assert!(bench.asked.is_empty(), "nothing is searched");
+}
