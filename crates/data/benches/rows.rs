@@ -6,10 +6,14 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_data::{events, export, lab, machine, synthetic};
+use embermark_data::{events, lab, machine, synthetic};
 use embermark_model::Reading;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+
+#[path = "../tests/integration/common/log.rs"]
+mod log;
+use log::log;
 
 const ROWS: u64 = 200_000;
 
@@ -20,8 +24,7 @@ fn grouped(mut readings: Vec<Reading>) -> Vec<Reading> {
 }
 
 fn write_log(path: &Path, readings: &[Reading], gzip: bool) -> std::io::Result<()> {
-    let mut text = Vec::new();
-    export::to_log(readings, &mut text).map_err(std::io::Error::other)?;
+    let text = log(readings);
     let mut file = BufWriter::new(File::create(path)?);
     if gzip {
         let mut encoder = GzEncoder::new(file, Compression::default());

@@ -1,4 +1,4 @@
-//! Readings to CSV, Parquet and text in the log's own format.
+//! Readings to CSV and Parquet.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -14,14 +14,9 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use crate::DataError;
-use crate::log::SECOND;
 
 /// Readings of one Parquet row group.
 const ROW_GROUP: usize = 1 << 20;
-
-/// Seconds of an epoch of the log, and the number after which its epochs start again.
-const EPOCH_SECONDS: i64 = 31;
-const EPOCHS: i64 = 1 << 16;
 
 /// Writes `ts,sensor,temperature,humidity,light,voltage` with a header line. Times are RFC 3339
 /// in UTC with six digits of the second; NULL is an empty field; numbers are the shortest that
@@ -108,37 +103,6 @@ fn write_columns<W: Write + Send>(
         writer.close()?;
     }
     Ok(())
-}
-
-/// Writes the lines that [`crate::lab::read`] reads, in the order given. Epochs, which readings
-/// do not keep, are counted anew from the first reading's time.
-///
-/// # Errors
-/// [`DataError::Export`] where `writer` fails, or a time lies outside the years 0 to 9999.
-pub fn to_log<W: Write>(readings: &[Reading], writer: W) -> Result<(), DataError> {
-    log(readings, writer).map_err(|cause| DataError::Export { format: "the sensor log", cause })
-}
-
-fn log<W: Write>(readings: &[Reading], mut writer: W) -> Result<(), Failure> {
-    let start = readings.first().map_or(0, |reading| reading.ts);
-    let mut line = String::new();
-    for reading in readings {
-        line.clear();
-        let time = Timestamp::from_microsecond(reading.ts)?;
-        let epoch =
-            ((reading.ts - start).div_euclid(EPOCH_SECONDS * SECOND) + 1).rem_euclid(EPOCHS);
-        write!(line, "{}", time.strftime("%Y-%m-%d %H:%M:%S%.f"))?;
-        write!(line, " {epoch} {}", reading.sensor)?;
-        for column in 0..Reading::COLUMNS.len() {
-            line.push(' ');
-            if let Some(value) = reading.get(column) {
-                write!(line, "{value}")?;
-            }
-        }
-        line.push('\n');
-        writer.write_all(line.as_bytes())?;
-    }
-    Ok(writer.flush()?)
 }
 
 /// What may go wrong on the way to a writer.

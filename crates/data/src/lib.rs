@@ -2,8 +2,7 @@
 //!
 //! Rows are `embermark_model::Reading`s. [`lab`] reads them from the Intel Berkeley Research Lab
 //! log, [`synthetic`] makes them from a seed; both hand out a [`Log`] in chronological order.
-//! [`sample`] draws fewer of them, [`export`] writes them out as CSV, Parquet or text in the log's
-//! own format.
+//! [`sample`] draws fewer of them, [`export`] writes them out as CSV or Parquet.
 //! [`table`] has the rows of any table, as workload files describe them, and hands them to worker
 //! processes through a mapped file; [`zipf`] draws by Zipf's law.
 

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use crate::common::log::log;
 use crate::common::{file, gzip, line, read};
-use embermark_data::{export, lab, sample, synthetic};
+use embermark_data::{lab, sample, synthetic};
 use embermark_model::{Key, Reading};
 
 /// 9,719 real rows of three motes, where the shared data lies beside this repository.
@@ -77,8 +78,7 @@ fn synthetic_rows_survive_the_logs_own_format_plain_compressed_and_regrouped() {
     let mut regrouped = made.readings.clone();
     regrouped.sort_by_key(|reading| (reading.ts, reading.sensor));
     for (readings, expected) in [(&made.readings, &made.readings), (&grouped, &regrouped)] {
-        let mut text = Vec::new();
-        export::to_log(readings, &mut text).unwrap();
+        let text = log(readings);
         for bytes in [gzip(&text), text] {
             let log = read(&bytes).unwrap();
             assert!(log.readings == *expected);

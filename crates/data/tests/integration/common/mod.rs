@@ -1,6 +1,7 @@
 //! What the tests of readers share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod log;
 pub mod tables;
 
 use std::io::Write;
