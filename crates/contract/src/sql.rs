@@ -492,6 +492,11 @@ pub trait Dialect: Sync {
         true
     }
 
+    /// Whether a question is planned better with its constants written in the statement than given as parameters.
+    fn plans_with_constants(&self) -> bool {
+        false
+    }
+
     /// Whether MAX over the columns of a key, grouped by those before, is found by going from group to
     /// group in it, without a query that says so.
     fn skips_in_groups(&self) -> bool {

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_data::{events, lab, machine, synthetic};
+use embermark_data::{lab, machine, synthetic, telemetry};
 use embermark_model::Reading;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -63,8 +63,8 @@ fn make(criterion: &mut Criterion) {
     group.bench_function("generate", |bencher| {
         bencher.iter(|| synthetic::generate(black_box(ROWS), 42))
     });
-    group.bench_function("events", |bencher| {
-        bencher.iter(|| events::generate(black_box(ROWS), 42).len())
+    group.bench_function("telemetry", |bencher| {
+        bencher.iter(|| telemetry::generate(black_box(ROWS), 42).len())
     });
     group.bench_function("machine", |bencher| {
         let history = machine::History::new(42, 1_000, ROWS);

@@ -8,7 +8,6 @@
 
 pub mod draw;
 mod error;
-pub mod events;
 pub mod export;
 mod faults;
 pub mod lab;
@@ -18,6 +17,7 @@ mod mapping;
 pub mod sample;
 pub mod synthetic;
 pub mod table;
+pub mod telemetry;
 pub mod zipf;
 
 pub use error::DataError;

@@ -16,6 +16,7 @@ pub fn of_file(tables: &[Table]) -> String {
             files => format!("{} from {} files", table.name, files.len()),
         },
         RowsFrom::Made(rows) => format!("{rows} made rows of {}", table.name),
+        RowsFrom::Telemetry(rows) => format!("{rows} rows of telemetry in {}", table.name),
         RowsFrom::Log(rows) => format!("{rows} rows of a sensor log in {}", table.name),
     };
     tables.iter().map(of).collect::<Vec<_>>().join(", ")

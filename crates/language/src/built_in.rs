@@ -17,5 +17,6 @@ pub static BUILT_IN: &[(&str, &str)] = &[
 pub static PUBLISHED: &[(&str, &str)] = &[
     ("sensors", include_str!("../files/sensors.toml")),
     ("contacts", include_str!("../files/contacts.toml")),
+    ("events", include_str!("../files/events.toml")),
     ("htap", include_str!("../files/htap.toml")),
 ];

@@ -92,8 +92,11 @@ pub fn late(draft: &Draft<'_>, log: &Log) {
     }
 }
 
+/// A column: its name, what stands in it, and whether it may be absent.
+type Shape = (&'static str, ColumnType, bool);
+
 /// The columns of the log of room sensors.
-const LOG: [(&str, ColumnType, bool); 6] = [
+const LOG: [Shape; 6] = [
     ("sensor", ColumnType::Int { bits: 16, signed: false }, false),
     ("ts", ColumnType::Timestamp(TimeUnit::Microseconds), false),
     ("temperature", ColumnType::Float, true),
@@ -102,17 +105,48 @@ const LOG: [(&str, ColumnType, bool); 6] = [
     ("voltage", ColumnType::Float, true),
 ];
 
-/// A table that is the log of room sensors has its columns and its key.
-pub fn log(draft: &Draft<'_>, fields: &Fields<'_>) {
-    let (Some(RowsFrom::Log(_)), Some(node)) = (&draft.rows, fields.get("make")) else { return };
+/// Those of telemetry, the fields of its document among them.
+const TELEMETRY: [Shape; 11] = [
+    ("id", ColumnType::Int { bits: 32, signed: false }, false),
+    ("timestamp", ColumnType::Timestamp(TimeUnit::Milliseconds), false),
+    ("bucket", ColumnType::Text, false),
+    ("data.longitude", ColumnType::Float, true),
+    ("data.latitude", ColumnType::Float, true),
+    ("data.co2", ColumnType::Float, true),
+    ("data.span_id", ColumnType::Int { bits: 64, signed: true }, true),
+    ("data.level", ColumnType::Text, true),
+    ("data.user", ColumnType::Text, true),
+    ("data.message", ColumnType::Text, true),
+    ("data.endpoint", ColumnType::Text, true),
+];
+
+/// A table whose rows are made as a whole has their columns and their key.
+pub fn whole(draft: &Draft<'_>, fields: &Fields<'_>) {
+    let (shape, key, what, help): (&[Shape], &[usize], _, _) = match &draft.rows {
+        Some(RowsFrom::Log(_)) => (
+            &LOG,
+            &[0, 1],
+            "a sensor log has columns of its own",
+            "key = [\"sensor\", \"ts\"]; sensor = \"u16\", ts = { type = \"timestamp\", unit = \"us\" }, \
+             and temperature, humidity, light and voltage = \"f64?\", in this order",
+        ),
+        Some(RowsFrom::Telemetry(_)) => (
+            &TELEMETRY,
+            &[0],
+            "telemetry has columns of its own",
+            "key = [\"id\"]; id = \"u32\", timestamp = { type = \"timestamp\", unit = \"ms\" }, \
+             bucket = \"text\", and data of JSON with longitude, latitude and co2 = \"f64?\", span_id = \"i64?\", \
+             level, user, message and endpoint = \"text?\", in this order",
+        ),
+        _ => return,
+    };
+    let Some(node) = fields.get("make") else { return };
     let columns = draft.columns.iter().map(|draft| {
-        draft.column.as_ref().map(|column| (&*column.name, column.of, column.nullable))
+        draft.column.as_ref().map(|column| (&*draft.name, column.of, column.nullable))
     });
-    let right = columns.eq(LOG.map(Some)) && draft.key.as_deref() == Some(&[0, 1]);
+    let right = columns.eq(shape.iter().copied().map(Some)) && draft.key.as_deref() == Some(key);
     if draft.sound() && draft.key.is_some() && !right {
-        let help = "key = [\"sensor\", \"ts\"]; sensor = \"u16\", ts = { type = \"timestamp\", unit = \"us\" }, \
-                    and temperature, humidity, light and voltage = \"f64?\", in this order";
-        node.add("a sensor log has columns of its own", "", help);
+        node.add(what, "", help);
     }
 }
 
@@ -127,7 +161,7 @@ pub fn made(draft: &Draft<'_>, log: &Log) {
                 String::new(),
                 "its table is made: write for example { type = \"u32\", make = \"random\" }",
             ),
-            (Some(RowsFrom::Log(_)), Some(_)) => (
+            (Some(RowsFrom::Log(_) | RowsFrom::Telemetry(_)), Some(_)) => (
                 format!("'{}' is made, and its table is made as a whole", column.name),
                 String::new(),
                 "write its type alone",
@@ -159,7 +193,9 @@ pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
         let other = &all[*table];
         let problem = match (&other.rows, other.key.as_deref()) {
             (Some(RowsFrom::File(_)), _) => "its rows come from a file".to_owned(),
-            (Some(RowsFrom::Log(_)), _) => "its key has several columns".to_owned(),
+            (Some(RowsFrom::Log(_) | RowsFrom::Telemetry(_)), _) => {
+                "its rows are made as a whole".to_owned()
+            }
             (_, Some([key])) => match other.column(*key) {
                 Some(key) if key.of != column.of => format!("its key is {}", key.of),
                 Some(key) if key.make.as_ref().is_some_and(is_no_target) => {

@@ -66,10 +66,12 @@ fn usual(
     let Some(node) = fields.get(key) else { return Some(default) };
     let fields = node.fields(&["scale", "variants", "memory-limit"])?;
     let scales = fields.or("scale", default.scales, |node| match of.tables[0].rows {
-        RowsFrom::Made(_) | RowsFrom::Log(_) if node.value.is_array() => {
+        RowsFrom::Made(_) | RowsFrom::Log(_) | RowsFrom::Telemetry(_) if node.value.is_array() => {
             node.each(|node| node.count())
         }
-        RowsFrom::Made(_) | RowsFrom::Log(_) => node.count().map(|rows| vec![rows]),
+        RowsFrom::Made(_) | RowsFrom::Log(_) | RowsFrom::Telemetry(_) => {
+            node.count().map(|rows| vec![rows])
+        }
         RowsFrom::File(_) => {
             node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
         }

@@ -27,8 +27,9 @@ pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
             let is_alone = others.by_ref().count() == 0;
             let made: fn(u64) -> RowsFrom = RowsFrom::Made;
             let log: fn(u64) -> RowsFrom = RowsFrom::Log;
-            let kind =
-                fields.or("make", made, |node| node.one_of("kind of rows", &[("sensor-log", log)]));
+            let telemetry: fn(u64) -> RowsFrom = RowsFrom::Telemetry;
+            let kinds = [("sensor-log", log), ("telemetry", telemetry)];
+            let kind = fields.or("make", made, |node| node.one_of("kind of rows", &kinds));
             rows.count().filter(|_| is_alone).zip(kind).map(|(rows, kind)| kind(rows))
         }
         (false, None) => fields.mistake(

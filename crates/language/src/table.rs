@@ -85,7 +85,7 @@ impl<'a> Draft<'a> {
         checks::time(&draft, log);
         checks::made(&draft, log);
         checks::late(&draft, log);
-        checks::log(&draft, &fields);
+        checks::whole(&draft, &fields);
         draft
     }
 

@@ -29,6 +29,8 @@ pub enum RowsFrom {
     /// `make = "sensor-log"`: they are those of a log of room sensors, so many, made from the seed; or those of the file
     /// that a run names, of which so many are a sample.
     Log(u64),
+    /// `make = "telemetry"`: they are a year of places, carbon dioxide and log lines, so many, made from the seed.
+    Telemetry(u64),
 }
 
 /// Files of rows, and how they are read.

@@ -22,12 +22,9 @@ use embermark_model::result::{Execution, SteadyState, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod defined;
-pub mod events;
 mod generated;
 mod http;
-mod loaded;
 pub mod machine;
-mod mirrored;
 mod observer;
 mod reopenable;
 pub mod retention;
@@ -44,7 +41,7 @@ pub static WORKLOADS: LazyLock<Vec<&'static dyn Workload>> = LazyLock::new(|| {
         published("sensors"),
         published("contacts"),
         Some(&machine::Machine),
-        Some(&events::Events),
+        published("events"),
         published("htap"),
         Some(&retention::Retention),
     ];
@@ -484,11 +481,6 @@ pub struct MeasuredPart {
     pub meter: Meter,
     /// Operations a second that were to be started; `None` of a closed loop.
     pub target_rate: Option<f64>,
-}
-
-/// The first `ops` of the rows.
-fn first<T>(rows: &[T], ops: u64) -> &[T] {
-    &rows[..usize::try_from(ops).unwrap_or(usize::MAX).min(rows.len())]
 }
 
 /// A check that did not pass.

@@ -20,12 +20,8 @@ impl<S: Family + ?Sized> Reopenable<S> {
         Self { store: Some(store), reopener }
     }
 
-    /// Closes the store and opens its database again, as a program does that starts anew.
-    pub(crate) fn reopen(&mut self) -> Result<()> {
-        self.reopen_after(&mut || Ok(()))
-    }
-
-    /// The same, with something done in between, while another process may have the database alone.
+    /// Closes the store and opens its database again, as a program does that starts anew, with something done in between,
+    /// while another process may have the database alone.
     pub(crate) fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         if let Some(store) = self.store.take() {
             let opened = self.reopener.reopen_after(store.into_store(), meanwhile)?;

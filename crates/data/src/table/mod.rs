@@ -16,6 +16,7 @@ mod select;
 mod source;
 mod stage;
 mod staged;
+mod telemetry;
 mod time;
 mod writer;
 

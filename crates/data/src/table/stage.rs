@@ -73,6 +73,10 @@ pub fn stage(
     match &tables[table].rows {
         RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
         RowsFrom::File(rows) => read(&tables[table], rows, base, limit, lenient, to),
+        RowsFrom::Telemetry(rows) => {
+            let rows = super::telemetry::stage(&tables[table], limit.unwrap_or(*rows), seed, to)?;
+            Ok(Staged { rows, ..Staged::default() })
+        }
         RowsFrom::Log(rows) => {
             let log = synthetic::sampled(limit.unwrap_or(*rows), seed)?;
             let rows = super::log::stage_log(&tables[table], &log.readings, to)?;

@@ -191,7 +191,7 @@ fn clients_and_rates_that_cannot_be_had_are_refused_with_what_can() {
     }
     refused(&["run", "machine", "--clients", "2"], &["'machine'", "--clients", "run sensors"]);
     refused(&["run", "--clients", "2"], &["no point operations", "run sensors"]);
-    refused(&["run", "events", "--rate", "5"], &["at a rate", "run sensors"]);
+    refused(&["run", "htap", "--rate", "5"], &["at a rate", "run sensors"]);
     refused(&["run", "sensors", "--rate", "0"], &["at least 1"]);
     refused(&["run", "sensors", "--rate", "soon"], &["rate 'soon'"]);
     refused(&["run", "sensors", "--rate", "99999999999"], &["1 to 10000000"]);

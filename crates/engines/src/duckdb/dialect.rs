@@ -72,4 +72,10 @@ impl Dialect for DuckDialect {
     fn seeks_by_key(&self) -> bool {
         false
     }
+
+    /// A comparison with a constant is pushed down into the scan, where it passes over row groups; one with a
+    /// parameter is not.
+    fn plans_with_constants(&self) -> bool {
+        true
+    }
 }

@@ -117,9 +117,6 @@ const fn made(
     Own { criterion: Criterion { id, label, about }, of }
 }
 
-/// Of `events` its plain form: not every engine has the others.
-const PLAIN: &[&str] = &["none"];
-
 /// The criteria, with the phases of the published files among their sources.
 pub(super) static CRITERIA: LazyLock<Vec<Made>> = LazyLock::new(|| {
     let counted = counted();
@@ -132,19 +129,13 @@ static OWN: [Own; 18] = [
         "ingest",
         "ingest",
         "rows put in one by one, one commit a row",
-        &[
-            Source::Time(phases("events", PLAIN, &["insert"])),
-            Source::Time(phases("machine", &["individual"], &["write"])),
-        ],
+        &[Source::Time(phases("machine", &["individual"], &["write"]))],
     ),
     made(
         "load",
         "bulk load",
         "many rows in a commit, or by the fastest path",
-        &[
-            Source::Time(phases("events", PLAIN, &["insert_buffered"])),
-            Source::Time(phases("machine", &["bulk"], &["write"])),
-        ],
+        &[Source::Time(phases("machine", &["bulk"], &["write"]))],
     ),
     made("point", "point reads", "rows fetched by key or by an index", &[]),
     made("update", "updates", "rows that are there changed or deleted", &[]),
@@ -152,10 +143,7 @@ static OWN: [Own; 18] = [
         "analytics",
         "analytics",
         "questions over many rows, and scans",
-        &[
-            Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
-            Source::Time(phases("machine", &[], CYCLES)),
-        ],
+        &[Source::Time(phases("machine", &[], CYCLES))],
     ),
     made(
         "mixed",
@@ -163,12 +151,7 @@ static OWN: [Own; 18] = [
         "rows put in while they are read",
         &[Source::Time(phases("machine", &[], &["live"]))],
     ),
-    made(
-        "tail",
-        "latency tail",
-        "99th percentile of single operations",
-        &[Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"]))],
-    ),
+    made("tail", "latency tail", "99th percentile of single operations", &[]),
     made(
         "steady-latency",
         "steady latency",
@@ -233,10 +216,7 @@ static OWN: [Own; 18] = [
         "start",
         "start-up",
         "opening a database, or starting the server",
-        &[
-            Source::Use(Used::Resource(Resource::Opening), Work::Main),
-            Source::Common(phases("events", PLAIN, &["open_log", "open"])),
-        ],
+        &[Source::Use(Used::Resource(Resource::Opening), Work::Main)],
     ),
 ];
 

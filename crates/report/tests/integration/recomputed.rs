@@ -18,15 +18,18 @@ const QUESTIONS: &str = "avg_sensor hot_sensors anomalies daily_summary outages 
 const CHANGES: &str = "update_indexed update_scan delete_indexed delete_scan";
 const ROWS: &str = "single one-transaction bulk";
 
+/// The variants of `events` in its usual form.
+const PLAIN: &str = "none timestamp bucket combined";
+
 /// Criterion, workload, variants (none: all) and phases whose times it is made of.
 const TIMES: [(&str, &str, &str, &str); 21] = [
     ("ingest", "sensors", "commit-each", "load"),
     ("ingest", "contacts", "commit-each", "insert"),
-    ("ingest", "events", "none", "insert"),
+    ("ingest", "events", PLAIN, "insert"),
     ("ingest", "machine", "individual", "write"),
     ("load", "sensors", ROWS, "load"),
     ("load", "contacts", "single bulk", "insert"),
-    ("load", "events", "none", "insert_buffered"),
+    ("load", "events", PLAIN, "insert_buffered"),
     ("load", "machine", "bulk", "write"),
     ("point", "sensors", "", "read last_readings"),
     ("point", "contacts", "", "select_indexed"),
@@ -34,12 +37,12 @@ const TIMES: [(&str, &str, &str, &str); 21] = [
     ("update", "contacts", "", CHANGES),
     ("analytics", "sensors", "", QUESTIONS),
     ("analytics", "contacts", "", "select_scan"),
-    ("analytics", "events", "none", "gps co2 logs"),
+    ("analytics", "events", PLAIN, "gps co2 logs"),
     ("analytics", "machine", "", "read_individual read_bulk read_bulk1"),
     ("mixed", "htap", "", "insert_count"),
     ("mixed", "machine", "", "live"),
     ("start", "contacts", "", "open_close"),
-    ("start", "events", "none", "open_log open"),
+    ("start", "events", PLAIN, "open_log open"),
     ("steady-latency", "retention", "", ""),
 ];
 
@@ -47,7 +50,7 @@ const TIMES: [(&str, &str, &str, &str); 21] = [
 const TAILS: [(&str, &str, &str); 3] = [
     ("sensors", "", "load read update delete"),
     ("contacts", "", "insert"),
-    ("events", "none", "insert gps co2 logs"),
+    ("events", PLAIN, "insert"),
 ];
 
 fn has(words: &str, word: &str) -> bool {

@@ -8,6 +8,7 @@
 //! other column, whether it is there; the columns of fixed width; the length of each text, and of each JSON document
 //! that has columns as its fields; the texts; the documents.
 
+pub(super) mod conditions;
 pub(super) mod field;
 pub(super) mod shown;
 
@@ -36,6 +37,8 @@ pub(super) struct Codec {
     texts: usize,
     /// The documents, each with the place of its length.
     documents: Vec<(Document, usize)>,
+    /// The places of the lengths of all texts, and of those of the documents.
+    lengths: Vec<usize>,
     of: Vec<ColumnType>,
     /// See [`key_length`](Self::key_length).
     fixed_key: Option<usize>,
@@ -111,12 +114,17 @@ impl Codec {
             at += width(of[column]);
         }
         let mut documents = Vec::new();
+        let text = |place: &Place| {
+            if let Place::Text { length_at, .. } = place { Some(*length_at) } else { None }
+        };
+        let mut lengths: Vec<usize> = places.iter().filter_map(text).collect();
         for stored in stored(table) {
             let Stored::Document(document) = stored else { continue };
             for (field, column) in document.columns.clone().enumerate() {
                 places[column] = Place::Field { document: documents.len(), field };
             }
             documents.push((document, at));
+            lengths.push(at);
             at += 4;
         }
         for (number, &column) in table.key.iter().enumerate() {
@@ -125,7 +133,7 @@ impl Codec {
         let key = table.key.clone();
         let widths = key.iter().map(|c| (!is_text(of[*c])).then(|| width(of[*c])));
         let fixed_key = widths.sum();
-        Self { places, key, indexed, indexes, bits, texts: at, documents, of, fixed_key }
+        Self { places, key, indexed, indexes, bits, texts: at, documents, lengths, of, fixed_key }
     }
 
     /// The length of every key, where it is the same.
@@ -299,8 +307,9 @@ impl Codec {
     /// A document of a value.
     #[inline]
     fn document<'a>(&self, value: &'a [u8], number: usize) -> Option<&'a str> {
-        let before = self.documents[..number].iter().map(|(_, at)| length(value, *at));
-        let from = self.text_at(value, self.places.len()) + before.sum::<usize>();
+        let texts = self.lengths.len() - self.documents.len();
+        let before = self.lengths[..texts + number].iter().map(|at| length(value, *at));
+        let from = self.texts + before.sum::<usize>();
         let own = value.get(from..from + length(value, self.documents[number].1))?;
         str::from_utf8(own).ok()
     }

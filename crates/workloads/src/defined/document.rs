@@ -23,6 +23,7 @@ use smallvec::SmallVec;
 use super::access::filters;
 use super::arena::Arena;
 use super::cell::{Cell, Rows, is_question};
+use super::month;
 use super::port::{Database, SessionWork, VisitRow};
 use super::row;
 use super::rows::Source;
@@ -196,7 +197,7 @@ fn question(cell: &Cell, phase: usize, i: usize, language: Language) -> Option<Q
             Some(pipeline::outliers(table, &filters, (*of, *by), *deviations)?.into())
         }
         (Work::Correlate(question), Language::Pipeline) => {
-            Some(pipeline::correlate(table, question, rows.early())?.into())
+            Some(pipeline::correlate(table, question, &times(cell, phase))?.into())
         }
         (
             Work::Find { .. }
@@ -205,7 +206,7 @@ fn question(cell: &Cell, phase: usize, i: usize, language: Language) -> Option<Q
             Language::Pipeline,
         ) => Some(pipeline::matched(table, &filters)?.into()),
         (Work::Group(group), Language::Pipeline) => {
-            Some(pipeline::group(table, group, &filters, rows.early())?.into())
+            Some(pipeline::group(table, group, &filters, &times(cell, phase))?.into())
         }
         (Work::Group(group), Language::Sql(dialect)) => {
             let text = harper_sql::group(dialect, table, group, &filters)?;
@@ -214,6 +215,28 @@ fn question(cell: &Cell, phase: usize, i: usize, language: Language) -> Option<Q
         }
         _ => None,
     }
+}
+
+/// When the rows are that a phase asks for. Of rows that the file changes the years are not known.
+fn times(cell: &Cell, phase: usize) -> pipeline::Times {
+    let (rows, table) = (cell.rows_of(phase), cell.work(phase).table());
+    let sets = |work: &Work| match work {
+        Work::Update { .. } | Work::UpdateWhere { .. } => work.table() == table,
+        Work::Upsert { .. } | Work::ReadModifyWrite { .. } => work.table() == table,
+        _ => false,
+    };
+    let early = rows.early();
+    if cell.definition.phases.iter().any(|phase| sets(&phase.work)) {
+        return pipeline::Times { early, years: Vec::new() };
+    }
+    let year = |(column, def): (usize, &Column)| {
+        let ColumnType::Timestamp(unit) = def.of else { return None };
+        let of = |time| month::year(time, unit);
+        let (first, last) = (of(rows.start(column)), of(rows.end(column)));
+        (first == last).then_some(first)
+    };
+    let years = rows.table.columns.iter().enumerate().map(year).collect();
+    pipeline::Times { early, years }
 }
 
 #[inline]

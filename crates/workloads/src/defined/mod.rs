@@ -99,7 +99,7 @@ impl Defined {
         let variants = variants(definition);
         let rows = &definition.tables[0].rows;
         let all = match rows {
-            RowsFrom::Made(rows) | RowsFrom::Log(rows) => vec![*rows],
+            RowsFrom::Made(rows) | RowsFrom::Log(rows) | RowsFrom::Telemetry(rows) => vec![*rows],
             RowsFrom::File(_) => Vec::new(),
         };
         let protocol = |usual: &'static Usual| {

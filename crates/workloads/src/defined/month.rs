@@ -5,17 +5,32 @@ use embermark_model::table::TimeUnit;
 const DAY: i64 = 86_400;
 
 /// The beginning of the month of a time in a unit since 1970-01-01.
-#[inline]
 pub(super) fn begin(time: i64, unit: TimeUnit) -> i64 {
     let of_day = DAY * unit.per_second();
     let day = time.div_euclid(of_day);
-    // Since 0000-03-01; a year begins in March, so that a leap day is its last.
+    let (_, month, of_year) = from_march(day);
+    (day - (of_year - (153 * month + 2) / 5)) * of_day
+}
+
+/// The year of a time in a unit since 1970-01-01.
+pub(super) fn year(time: i64, unit: TimeUnit) -> i64 {
+    let (year, month, _) = from_march(time.div_euclid(DAY * unit.per_second()));
+    year + i64::from(month >= 10)
+}
+
+/// The year, month and day of a day since 1970-01-01, months and days from 0 on. A year begins in March, so that a leap
+/// day is its last.
+fn from_march(day: i64) -> (i64, i64, i64) {
     let days = day + 719_468;
-    let of_era = days.rem_euclid(146_097);
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    (day - (of_year - (153 * month + 2) / 5)) * of_day
+    (era * 400 + year, (5 * of_year + 2) / 153, of_year)
+}
+
+/// The beginning of the month after the one that begins at a time.
+pub(super) fn next(begin_of: i64, unit: TimeUnit) -> i64 {
+    begin(begin_of.saturating_add(31 * DAY * unit.per_second()), unit)
 }
 
 /// The beginning of a month that is given as year and month, 202401, in a unit since 1970-01-01.
@@ -48,7 +63,9 @@ mod tests {
                 let end = at(first.last_of_month()) + DAY * 1_000 - 1;
                 for time in [begin_ms, begin_ms + 1, end] {
                     assert_eq!(begin(time, TimeUnit::Milliseconds), begin_ms, "{number}");
+                    assert_eq!(super::year(time, TimeUnit::Milliseconds), i64::from(year));
                 }
+                assert_eq!(next(begin_ms, TimeUnit::Milliseconds), end + 1, "{number}");
                 assert_eq!(begin(begin_ms / 1_000, TimeUnit::Seconds), begin_ms / 1_000);
             }
         }

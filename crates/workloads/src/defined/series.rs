@@ -10,7 +10,7 @@ use std::sync::Arc;
 use embermark_contract::row::ResultRow;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Keys, Range, Removed, Span, Work};
+use embermark_language::{Group, Keys, Operator, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
@@ -56,7 +56,9 @@ impl SeriesTables {
             let columns = measurement.columns();
             Measured { measurement, columns }
         };
-        let tables = cell.tables.iter().map(|rows| Measurement::of(rows.table).map(measured));
+        let tables = cell.tables.iter().enumerate().map(|(table, rows)| {
+            Measurement::of(rows.table, &found_by(&cell, table)).map(measured)
+        });
         let tables: Vec<_> = tables.collect();
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| match cell.work(phase) {
@@ -72,6 +74,30 @@ impl SeriesTables {
         let (text, arena) = (String::with_capacity(4_096), Arc::default());
         Self { store, cell, tables, questions, text, arena, looked: Vec::new() }
     }
+}
+
+/// The columns of a table by whose values its rows are found: texts of few values that never change, as the manual advises
+/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). None where rows are asked for in the order
+/// of their keys, which is not that of tags.
+fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
+    let (rows, mut found) = (&cell.tables[table], Vec::new());
+    for phase in &cell.definition.phases {
+        let conditions = match &phase.work {
+            work if work.table() != Some(table) => continue,
+            Work::Find { conditions, .. } | Work::Group(Group { conditions, .. }) => conditions,
+            Work::Insert { .. } | Work::Get { .. } | Work::Open { .. } => continue,
+            _ => return Vec::new(),
+        };
+        let equal = conditions.iter().filter(|condition| condition.operator == Operator::Equal);
+        found.extend(equal.map(|condition| condition.column).filter(|column| {
+            let of = &rows.table.columns[*column];
+            let is_plain = of.of == ColumnType::Text && !of.nullable && of.within.is_none();
+            is_plain && !rows.table.key.contains(column) && rows.has_few(*column)
+        }));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Whether the operations of a phase concern rows by their keys.
@@ -352,8 +378,10 @@ impl<'a> Row<'a> {
         let mut row = Self::of_values(measurement, &values)?;
         if measurement.time.is_none() {
             row.time_ns = place as i64;
-            measurement.tags.iter().for_each(|tag| row.tag(measurement, *tag, values[*tag]));
         }
+        let is_beside = |tag: &&usize| !measurement.table.key.contains(tag);
+        let beside = measurement.tags.iter().filter(is_beside);
+        beside.for_each(|tag| row.tag(measurement, *tag, values[*tag]));
         Ok(row)
     }
 

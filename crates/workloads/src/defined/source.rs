@@ -144,7 +144,7 @@ impl FileRows {
     /// table, and those of other made tables keep their proportion to it; other files are read whole.
     fn asked(&self, table: usize, scale: Scale) -> Option<u64> {
         let made = |table: usize| match self.definition.tables[table].rows {
-            RowsFrom::Made(rows) => Some(rows),
+            RowsFrom::Made(rows) | RowsFrom::Telemetry(rows) => Some(rows),
             RowsFrom::Log(rows) if table > 0 => Some(rows),
             RowsFrom::Log(_) | RowsFrom::File(_) => None,
         };

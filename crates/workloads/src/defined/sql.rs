@@ -22,7 +22,7 @@ use super::documents::{Document, Stored, laid, lay, stored};
 use super::port::{Database, Found, Session, SessionWork, Shared, Steps, VisitRow};
 use super::row;
 use super::rows::Source;
-use super::statements::{begins_at_parameters, outliers_ask_for};
+use super::statements::{begins_at_parameters, bounds, outliers_ask_for};
 use crate::reopenable::Reopenable;
 use phases::texts;
 
@@ -503,6 +503,11 @@ impl<'a> SqlSession<'a> {
         self.store.run(self.statements.of(phase)[0], &row)
     }
 
+    /// The bounds of conditions that are parameters.
+    fn bounds(&self, rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
+        bounds(self.store.dialect(), rows, conditions).map(param).collect()
+    }
+
     /// The value of whose rows question `i` of a phase is, where it is of one.
     fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
         self.cell.each(phase, i).map(|(_, value)| param(value))
@@ -567,22 +572,17 @@ impl<'a> SqlSession<'a> {
     fn group(
         &mut self,
         (phase, i): (usize, usize),
-        group: &Group,
-        rows: &Rows,
+        group: &'a Group,
+        rows: &'a Rows,
         found: &mut Found,
     ) -> Result<()> {
-        let mut params = bounds(rows, &group.conditions);
+        let mut params = self.bounds(rows, &group.conditions);
         params.extend(self.each_value(phase, i));
         self.cell.begin_question(phase, found);
         self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
     }
-}
-
-/// The bounds of conditions, as parameters.
-fn bounds<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
-    conditions.iter().map(|condition| param(rows.bound(condition))).collect()
 }
 
 impl Session for SqlSession<'_> {
@@ -604,8 +604,8 @@ impl Session for SqlSession<'_> {
 
     fn look(&mut self, phase: usize) -> Result<usize> {
         let rows = self.cell.rows_of(phase);
-        let (bounds, looked) =
-            (bounds(rows, conditions_of(self.cell.work(phase))), &mut *self.looked);
+        let bounds = self.bounds(rows, conditions_of(self.cell.work(phase)));
+        let looked = &mut *self.looked;
         looked.clear();
         self.store.query(self.statements.of(phase)[1], &bounds, &mut |result| {
             let key = rows.table.key.iter().enumerate();
@@ -685,7 +685,7 @@ impl Session for SqlSession<'_> {
             }
             Work::Find { conditions, select, .. } => {
                 found.rows = Default::default();
-                let bounds = bounds(rows, conditions);
+                let bounds = self.bounds(rows, conditions);
                 self.store.query(self.statements.of(phase)[0], &bounds, &mut |result| {
                     found.rows += row::some(result, rows.table, select)?;
                     Ok(())
@@ -694,7 +694,7 @@ impl Session for SqlSession<'_> {
             Work::UpdateWhere { conditions, set, .. } => {
                 let mut params: Params<'_> =
                     set.iter().map(|(_, value)| param(value.as_value())).collect();
-                params.extend(bounds(rows, conditions));
+                params.extend(self.bounds(rows, conditions));
                 found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
             }
             Work::Group(group) => self.group((phase, i), group, rows, found)?,
@@ -722,7 +722,7 @@ impl Session for SqlSession<'_> {
             Work::Delete { removed, .. } => {
                 let params = match removed {
                     Removed::Keys { .. } => self.key(phase, i),
-                    Removed::Where { conditions, .. } => bounds(rows, conditions),
+                    Removed::Where { conditions, .. } => self.bounds(rows, conditions),
                     Removed::Older { time, units } => {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }

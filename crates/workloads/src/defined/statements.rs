@@ -6,18 +6,17 @@ use embermark_language::{
     Aggregate, Asked, Change, Compute, Condition, Correlate, Group, Grouped, Operator, OrderBy,
     Phase, Range, Removed, Set, Span, Work,
 };
-use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit};
+use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit, Value};
 use smallvec::SmallVec;
 
+use super::cell::Rows;
 use super::documents::{Stored, stored};
 
 /// A table in a dialect.
 #[derive(Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub dialect: &'a dyn Dialect,
-    pub table: &'a Table,
-    /// Whether times lie before 1970.
-    pub early: bool,
+    pub rows: &'a Rows,
     /// Whether the columns that are fields of documents are kept in these, and not as columns.
     pub documents: bool,
 }
@@ -29,7 +28,7 @@ impl Texts<'_> {
 
     /// A column, as of a table by another name: of a field of a document what reads it.
     fn name_of(&self, prefix: &str, column: usize) -> String {
-        let column = &self.table.columns[column];
+        let column = &self.rows.table.columns[column];
         if let Some(within) = column.within.as_deref().filter(|_| self.documents)
             && let document = format!("{prefix}{}", self.dialect.column(&within.document))
             && let Some(field) = self.field(&document, &within.field, column.of)
@@ -53,15 +52,15 @@ impl Texts<'_> {
     /// The columns as they are written: those that are fields of documents as these.
     fn written(&self) -> Vec<Stored> {
         match self.documents {
-            true => stored(self.table),
-            false => (0..self.table.columns.len()).map(Stored::Column).collect(),
+            true => stored(self.rows.table),
+            false => (0..self.rows.table.columns.len()).map(Stored::Column).collect(),
         }
     }
 
     /// The name of a column as it is written.
     fn written_name<'a>(&'a self, stored: &'a Stored) -> &'a str {
         match stored {
-            Stored::Column(column) => &self.table.columns[*column].name,
+            Stored::Column(column) => &self.rows.table.columns[*column].name,
             Stored::Document(document) => &document.name,
         }
     }
@@ -87,12 +86,12 @@ impl Texts<'_> {
 
     /// Every column, as of a table by another name.
     fn all_of(&self, prefix: &str) -> String {
-        let columns = 0..self.table.columns.len();
+        let columns = 0..self.rows.table.columns.len();
         columns.map(|column| self.name_of(prefix, column)).collect::<Vec<_>>().join(", ")
     }
 
     fn table(&self) -> String {
-        self.dialect.table(&self.table.name)
+        self.dialect.table(&self.rows.table.name)
     }
 
     fn place(&self, n: usize) -> String {
@@ -101,7 +100,7 @@ impl Texts<'_> {
 
     /// `a = ? AND b = ?` of the key, its parameters from `n` on.
     fn is_key(&self, n: usize) -> String {
-        let names = self.names(&self.table.key);
+        let names = self.names(&self.rows.table.key);
         let each = names.iter().zip(n..).map(|(name, n)| format!("{name} = {}", self.place(n)));
         each.collect::<Vec<_>>().join(" AND ")
     }
@@ -116,10 +115,11 @@ impl Texts<'_> {
 
     /// Parameters: every column in order, as it is written.
     fn upsert(&self) -> String {
-        let (written, columns) = (self.written(), &self.table.columns);
+        let (written, columns) = (self.written(), &self.rows.table.columns);
         let names: Vec<&str> = written.iter().map(|stored| self.written_name(stored)).collect();
-        let key: Vec<&str> = self.table.key.iter().map(|column| &*columns[*column].name).collect();
-        let upsert = self.dialect.upsert(&self.table.name, &names, &key);
+        let key: Vec<&str> =
+            self.rows.table.key.iter().map(|column| &*columns[*column].name).collect();
+        let upsert = self.dialect.upsert(&self.rows.table.name, &names, &key);
         let plain: Vec<String> = (1..=written.len()).map(|n| self.place(n)).collect();
         upsert.replacen(
             &format!("({})", plain.join(", ")),
@@ -130,7 +130,7 @@ impl Texts<'_> {
 
     /// Columns: those [beside the key](beside_key), which who asks knows. Parameters: the key.
     pub(super) fn get(&self) -> String {
-        let columns = self.names(&beside_key(self.table)).join(", ");
+        let columns = self.names(&beside_key(self.rows.table)).join(", ");
         format!("SELECT {columns} FROM {} WHERE {}", self.table(), self.is_key(1))
     }
 
@@ -146,7 +146,7 @@ impl Texts<'_> {
     /// The condition of the rows between two keys that differ in their last column alone, its parameters from `n` on: the
     /// first key, and the last column of the last.
     fn is_between(&self, n: usize) -> String {
-        let names = self.names(&self.table.key);
+        let names = self.names(&self.rows.table.key);
         let last = names.len() - 1;
         let own = names[..last].iter().zip(n..);
         let own = own.map(|(name, n)| format!("{name} = {}", self.place(n)));
@@ -166,7 +166,7 @@ impl Texts<'_> {
         }
     }
 
-    /// Parameters: the bounds of the conditions.
+    /// Parameters: the [`bounds`] of the conditions.
     pub(super) fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
         let (columns, table) = (self.names(select).join(", "), self.table());
         format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
@@ -174,7 +174,7 @@ impl Texts<'_> {
 
     /// Columns: the value, from when, and until when. Parameter: the value that rows are of, where there is one.
     fn gaps(&self, (by, time): (usize, usize), longer: i64, each: Option<usize>) -> String {
-        let nullable = self.table.columns[by].nullable.then(|| self.name(by) + " IS NOT NULL");
+        let nullable = self.rows.table.columns[by].nullable.then(|| self.name(by) + " IS NOT NULL");
         let conditions: Vec<String> =
             nullable.into_iter().chain(self.is_one(each, "", 1)).collect();
         let met = where_all(&conditions);
@@ -195,7 +195,7 @@ impl Texts<'_> {
     /// where there is one. Where the engine has no standard deviation, squares of distances are compared with the
     /// variance, in two passes: the same question, without a root.
     fn outliers(&self, (of, by): (usize, usize), deviations: f64, each: Option<usize>) -> String {
-        let key = self.table.key.iter().map(|column| self.name_of("r.", *column));
+        let key = self.rows.table.key.iter().map(|column| self.name_of("r.", *column));
         let key = key.collect::<Vec<_>>().join(", ");
         let table = self.table();
         let (r_of, r_by) = (self.name_of("r.", of), self.name_of("r.", by));
@@ -238,7 +238,7 @@ impl Texts<'_> {
                 (String::new(), String::new(), met)
             }
             None => {
-                let nullable = self.table.columns[question.by].nullable;
+                let nullable = self.rows.table.columns[question.by].nullable;
                 let there =
                     if nullable { format!(" WHERE {by} IS NOT NULL") } else { String::new() };
                 let busiest = format!(
@@ -276,7 +276,7 @@ impl Texts<'_> {
         )
     }
 
-    /// Parameters: the values, then the bounds of the conditions.
+    /// Parameters: the values, then the [`bounds`] of the conditions.
     pub(super) fn update_where(
         &self,
         conditions: &[Condition],
@@ -290,16 +290,22 @@ impl Texts<'_> {
         format!("UPDATE {} SET {each} WHERE {meets}", self.table())
     }
 
-    /// Conditions that all hold, their bounds parameters from `n` on.
+    /// Conditions that all hold, their [`bounds`] parameters from `n` on.
     fn meets(&self, conditions: &[Condition], n: usize) -> String {
-        let conditions = conditions.iter().zip(n..).map(|(condition, n)| {
+        let mut places = n..;
+        let conditions = conditions.iter().map(|condition| {
+            let bound = self.rows.bound(condition);
+            let bound = match is_written(self.dialect, bound) {
+                true => literal(bound),
+                false => self.place(places.next().unwrap_or_default()),
+            };
             let operator = operator(condition.operator);
-            format!("{} {operator} {}", self.name(condition.column), self.place(n))
+            format!("{} {operator} {bound}", self.name(condition.column))
         });
         conditions.collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Parameters: the key, the bounds of the conditions, or the time before which.
+    /// Parameters: the key, the [`bounds`] of the conditions, or the time before which.
     pub(super) fn delete(&self, removed: &Removed) -> String {
         let condition = match removed {
             Removed::Keys { keys, .. } if keys.rows > 1 => self.is_between(1),
@@ -322,8 +328,8 @@ impl Texts<'_> {
         let (all, table) = (self.all(), self.table());
         match range.span {
             Span::Rows { .. } => {
-                let (from, key) = (self.begins_at(), self.names(&self.table.key).join(", "));
-                let last = begins_at_parameters(self.dialect, self.table).len() + 1;
+                let (from, key) = (self.begins_at(), self.names(&self.rows.table.key).join(", "));
+                let last = begins_at_parameters(self.dialect, self.rows.table).len() + 1;
                 let limit = self.dialect.limit(&self.place(last));
                 format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} {limit}")
             }
@@ -344,7 +350,7 @@ impl Texts<'_> {
 
     /// The condition of keys from one on, in key order.
     fn begins_at(&self) -> String {
-        let names = self.names(&self.table.key);
+        let names = self.names(&self.rows.table.key);
         if let [name] = &names[..] {
             return format!("{name} >= {}", self.place(1));
         }
@@ -385,7 +391,7 @@ impl Texts<'_> {
     fn latest_of(&self, (by, time): (usize, usize)) -> String {
         let (table, of, at) = (self.table(), self.name(by), self.name(time));
         let (rows, value) = (self.all(), self.place(1));
-        if self.table.key == [by, time] {
+        if self.rows.table.key == [by, time] {
             let limit = self.dialect.limit("1");
             return format!(
                 "SELECT {rows} FROM {table} WHERE {of} = {value} ORDER BY {at} DESC {limit}"
@@ -420,8 +426,11 @@ impl Texts<'_> {
         let (by, time) = (self.name(by), self.name(time));
         if seeks {
             // Not the table's own name, which it would hide.
-            let each =
-                if self.table.name.eq_ignore_ascii_case("each_of") { "every" } else { "each_of" };
+            let each = if self.rows.table.name.eq_ignore_ascii_case("each_of") {
+                "every"
+            } else {
+                "each_of"
+            };
             return format!(
                 "WITH RECURSIVE {each} (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
                  (SELECT MIN({by}) FROM {table} WHERE {by} > {each}.v) FROM {each} \
@@ -452,7 +461,7 @@ impl Texts<'_> {
     /// The beginning of the bucket of a time.
     fn bucket(&self, time: &str, units: i64) -> String {
         let units = units.to_string();
-        if self.early {
+        if self.rows.early() {
             // What is left of a negative number is negative.
             let left = format!("({} + {units})", self.dialect.remainder(time, &units));
             return format!("{time} - {}", self.dialect.remainder(&left, &units));
@@ -472,8 +481,8 @@ impl Texts<'_> {
         format!("{function}({column})")
     }
 
-    /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the bounds
-    /// of its conditions, and the value that rows are of, where there is one.
+    /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the
+    /// [`bounds`] of its conditions, and the value that rows are of, where there is one.
     pub(super) fn group(&self, group: &Group, each: Option<usize>) -> String {
         let by: Vec<String> = group.by.iter().map(|by| self.grouped(*by)).collect();
         let computed = group.compute.iter().map(|compute| self.computed(*compute));
@@ -481,7 +490,8 @@ impl Texts<'_> {
         let columns: Vec<String> = columns.map(|(n, column)| format!("{column} AS c{n}")).collect();
         let mut text = format!("SELECT {} FROM {}", columns.join(", "), self.table());
         let met = (!group.conditions.is_empty()).then(|| self.meets(&group.conditions, 1));
-        let own = self.is_one(each, "", group.conditions.len() + 1);
+        let own =
+            self.is_one(each, "", bounds(self.dialect, self.rows, &group.conditions).count() + 1);
         text += &where_all(&met.into_iter().chain(own).collect::<Vec<_>>());
         if !by.is_empty() {
             text += &format!(" GROUP BY {}", by.join(", "));
@@ -541,7 +551,7 @@ impl Texts<'_> {
             Work::Find { conditions, select, .. } => vec![self.find(conditions, select)],
             Work::UpdateWhere { conditions, set, by: Change::OneByOne(_), .. } => {
                 let columns: Vec<usize> = set.iter().map(|(column, _)| *column).collect();
-                vec![self.update(&columns, false), self.find(conditions, &self.table.key)]
+                vec![self.update(&columns, false), self.find(conditions, &self.rows.table.key)]
             }
             Work::UpdateWhere { conditions, set, .. } => vec![self.update_where(conditions, set)],
             Work::Group(group) => vec![self.group(group, each)],
@@ -555,12 +565,44 @@ impl Texts<'_> {
             Work::Delete { removed, .. } => {
                 let mut all = vec![self.delete(removed)];
                 if let Removed::Where { conditions, by: Change::OneByOne(_) } = removed {
-                    all.push(self.find(conditions, &self.table.key));
+                    all.push(self.find(conditions, &self.rows.table.key));
                 }
                 all
             }
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Vec::new(),
         }
+    }
+}
+
+/// The bounds of conditions that are parameters of a statement: those that are not written in it.
+pub(super) fn bounds<'a>(
+    dialect: &'a dyn Dialect,
+    rows: &'a Rows,
+    conditions: &'a [Condition],
+) -> impl Iterator<Item = Value<'a>> {
+    let bounds = conditions.iter().map(|condition| rows.bound(condition));
+    bounds.filter(|bound| !is_written(dialect, *bound))
+}
+
+/// Whether a bound is written in a statement.
+fn is_written(dialect: &dyn Dialect, bound: Value<'_>) -> bool {
+    let has_literal = match bound {
+        Value::Null | Value::Bytes(_) => false,
+        Value::Int(_) => true,
+        Value::Float(float) => float.is_finite(),
+        Value::Text(text) => !text.contains('\0'),
+    };
+    dialect.plans_with_constants() && has_literal
+}
+
+/// A bound as standard SQL writes it.
+fn literal(bound: Value<'_>) -> String {
+    match bound {
+        Value::Int(int) => int.to_string(),
+        // With an exponent, without which it is a decimal.
+        Value::Float(float) => format!("{float:e}"),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Value::Null | Value::Bytes(_) => "NULL".to_owned(),
     }
 }
 

@@ -75,7 +75,7 @@ impl Lifecycle for Liar {
     fn reconnect(&mut self) -> Option<Result<()>> {
         if self.tells(Lie::LosesOnOpening) {
             let table = self.table.unwrap();
-            let first = 1_i64.to_be_bytes();
+            let first = 1_u32.to_be_bytes();
             let other = self.other_than(table, &first).unwrap();
             assert!(self.honest.delete(table, &other).unwrap());
         }

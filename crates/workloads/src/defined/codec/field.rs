@@ -64,7 +64,36 @@ impl Codec {
     }
 }
 
+impl Codec {
+    /// The same of a column of numbers that is a field of a document: it lies nowhere, and knows what its values are.
+    pub(in super::super) fn field_of_document(&self, column: usize) -> Option<Field> {
+        let of = self.of[column];
+        let is_number = matches!(self.places[column], Place::Field { .. }) && !super::is_text(of);
+        is_number.then(|| Field {
+            in_key: false,
+            at: usize::MAX,
+            left: 0,
+            right: 0,
+            turn: 0,
+            signed: true,
+            float: of == ColumnType::Float,
+            plain: false,
+            present: (usize::MAX, 0),
+        })
+    }
+}
+
 impl Field {
+    /// A value of its kind as a number of 64 bits that compares as it does; `None` of another kind.
+    #[inline]
+    pub(in super::super) const fn ordered_of(&self, value: Value<'_>) -> Option<i64> {
+        match value {
+            Value::Float(value) if self.float => Some(of_float(value)),
+            Value::Int(value) if !self.float => Some(value),
+            _ => None,
+        }
+    }
+
     /// The bits of its value in a pair, those of a float as in a key; `None` where it is absent, and of what is no
     /// pair of its table.
     #[inline]
@@ -230,11 +259,7 @@ impl<'a> Test<'a> {
             Value::Bytes(bound) => text(bound),
             bound => {
                 let field = codec.field(filter.column)?;
-                let bound = match bound {
-                    Value::Float(bound) if field.float => of_float(bound),
-                    Value::Int(bound) if !field.float => bound,
-                    _ => return None,
-                };
+                let bound = field.ordered_of(bound)?;
                 Some(Self::Field { field, operator, bound })
             }
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use embermark_language::{Aggregate, Correlate, Group, Grouped, Operator};
-use embermark_model::table::{Column, ColumnType, Table, Value, Within};
+use embermark_model::table::{Column, ColumnType, Table, TimeUnit, Value, Within};
 
 use super::super::access::Filter;
 
@@ -16,6 +16,15 @@ pub(super) struct Pipeline {
     pub columns: Vec<String>,
 }
 
+/// When the rows of a table are.
+#[derive(Default)]
+pub(super) struct Times {
+    /// Whether times lie before 1970.
+    pub early: bool,
+    /// By column: the year, where all of its times lie in one.
+    pub years: Vec<Option<i64>>,
+}
+
 /// Where a column stands in the documents of a table.
 pub(super) fn path(table: &Table, column: usize) -> String {
     let name = field_name(&table.columns[column]);
@@ -23,6 +32,17 @@ pub(super) fn path(table: &Table, column: usize) -> String {
         (true, 1) => "_id".to_owned(),
         (true, _) => format!("_id.{name}"),
         (false, _) => name.into_owned(),
+    }
+}
+
+/// A column as an expression. Of a document within the whole is read and the field taken from it: of a path to the field
+/// the server would make a document with this field alone first.
+fn read(table: &Table, column: usize) -> String {
+    match table.columns[column].within.as_deref() {
+        Some(Within { document, field, .. }) => {
+            format!(r#"{{"$getField": {{"field": "{field}", "input": "${document}"}}}}"#)
+        }
+        None => format!(r#""${}""#, path(table, column)),
     }
 }
 
@@ -40,12 +60,12 @@ pub(super) fn paths(table: &Table) -> Vec<String> {
 }
 
 /// The groups of a table's rows that meet the filters; `None` where MongoDB would answer otherwise: it
-/// orders bytes by their length first. Times of buckets may lie before 1970 where `early` says so.
+/// orders bytes by their length first.
 pub(super) fn group(
     table: &Table,
     group: &Group,
     filters: &[Filter<'_>],
-    early: bool,
+    times: &Times,
 ) -> Option<Pipeline> {
     let sorts_bytes = group.order.iter().any(|order| match group.by.get(order.column) {
         Some(Grouped::Column(column)) => table.columns[*column].of == ColumnType::Bytes,
@@ -57,7 +77,7 @@ pub(super) fn group(
     }
     let mut stages = Vec::new();
     stages.extend(matching(table, filters)?);
-    let by: Vec<String> = group.by.iter().map(|by| grouped(table, *by, early)).collect();
+    let by: Vec<String> = group.by.iter().map(|by| grouped(table, *by, times)).collect();
     let (id, mut columns): (String, Vec<String>) = match &by[..] {
         [] => ("null".to_owned(), Vec::new()),
         [only] => (only.clone(), vec!["_id".to_owned()]),
@@ -69,7 +89,7 @@ pub(super) fn group(
     };
     let (mut computed, mut absent) = (String::new(), String::new());
     for (n, compute) in group.compute.iter().enumerate() {
-        let value = compute.column.map(|column| format!(r#""${}""#, path(table, column)));
+        let value = compute.column.map(|column| read(table, column));
         let nullable = compute.column.is_some_and(|column| table.columns[column].nullable);
         let value = value.unwrap_or_default();
         // Of all values null and what is absent alone come first.
@@ -93,6 +113,14 @@ pub(super) fn group(
         columns.push(format!("c{n}"));
     }
     stages.push(format!(r#"{{"$group": {{"_id": {id}{computed}}}}}"#));
+    let months = group.by.iter().zip(&columns).filter_map(|(by, place)| {
+        let Grouped::Month { column, .. } = by else { return None };
+        Some(format!(r#""{place}": {}"#, numbered(place, times.year(*column))))
+    });
+    let months: Vec<String> = months.collect();
+    if !months.is_empty() {
+        stages.push(format!(r#"{{"$set": {{{}}}}}"#, months.join(", ")));
+    }
     if !absent.is_empty() {
         stages.push(format!(r#"{{"$set": {{{absent}}}}}"#));
     }
@@ -202,10 +230,10 @@ fn by_key(table: &Table, column: usize) -> Option<&str> {
 /// xx and yy; null without any. A bucket that both have is a pair of means, of which the other one's 0 takes nothing
 /// away; the window without bounds gives each pair the means to be centred on, and `$facet` a document also where there
 /// is no pair.
-pub(super) fn correlate(table: &Table, question: &Correlate, early: bool) -> Option<Pipeline> {
+pub(super) fn correlate(table: &Table, question: &Correlate, times: &Times) -> Option<Pipeline> {
     let (group, number) = (path(table, question.by), path(table, question.of));
     let bucket = Grouped::Bucket { column: question.time, units: question.bucket };
-    let bucket = grouped(table, bucket, early);
+    let bucket = grouped(table, bucket, times);
     let two = match &question.between {
         Some([a, b]) => {
             let (a, b) = (value(a.as_value())?, value(b.as_value())?);
@@ -355,34 +383,57 @@ fn key_range(table: &Table, filters: &[Filter<'_>]) -> Option<String> {
     (!ends.is_empty()).then(|| format!(r#"{{"_id": {{{}}}}}"#, ends.join(", ")))
 }
 
-fn grouped(table: &Table, by: Grouped, early: bool) -> String {
+fn grouped(table: &Table, by: Grouped, times: &Times) -> String {
     match by {
-        Grouped::Column(column) => format!(r#""${}""#, path(table, column)),
+        Grouped::Column(column) => read(table, column),
         Grouped::Bucket { column, units } => {
-            let (time, units) = (path(table, column), long(units));
-            let within = format!(r#"{{"$mod": ["${time}", {units}]}}"#);
+            let (time, units) = (read(table, column), long(units));
+            let within = format!(r#"{{"$mod": [{time}, {units}]}}"#);
             // What is left of a negative number is negative.
-            let within = match early {
+            let within = match times.early {
                 true => format!(r#"{{"$mod": [{{"$add": [{within}, {units}]}}, {units}]}}"#),
                 false => within,
             };
-            format!(r#"{{"$subtract": ["${time}", {within}]}}"#)
+            format!(r#"{{"$subtract": [{time}, {within}]}}"#)
         }
         Grouped::Month { column, unit } => {
-            let time = format!(r#""${}""#, path(table, column));
-            let milliseconds = match unit.per_second() {
-                ..1_000 => format!(r#"{{"$multiply": [{time}, 1000]}}"#),
-                1_000 => time,
-                finer => format!(
-                    r#"{{"$toLong": {{"$floor": {{"$divide": [{time}, {}]}}}}}}"#,
-                    long(finer / 1_000)
-                ),
-            };
-            let date = format!(r#"{{"$toDate": {milliseconds}}}"#);
-            format!(
-                r#"{{"$add": [{{"$multiply": [{{"$year": {date}}}, 100]}}, {{"$month": {date}}}]}}"#
-            )
+            let date = date(&read(table, column), unit);
+            match times.year(column) {
+                Some(_) => format!(r#"{{"$month": {date}}}"#),
+                None => format!(r#"{{"$dateTrunc": {{"date": {date}, "unit": "month"}}}}"#),
+            }
         }
+    }
+}
+
+/// The date of a time of a unit.
+fn date(time: &str, unit: TimeUnit) -> String {
+    let milliseconds = match unit.per_second() {
+        ..1_000 => format!(r#"{{"$multiply": [{time}, 1000]}}"#),
+        1_000 => time.to_owned(),
+        finer => format!(
+            r#"{{"$toLong": {{"$floor": {{"$divide": [{time}, {}]}}}}}}"#,
+            long(finer / 1_000)
+        ),
+    };
+    format!(r#"{{"$toDate": {milliseconds}}}"#)
+}
+
+/// Year and month as one number, of what rows of a month were grouped by: the month of the only year that there is, or
+/// the date of its beginning.
+fn numbered(place: &str, year: Option<i64>) -> String {
+    match year {
+        Some(year) => format!(r#"{{"$add": [{}, "${place}"]}}"#, long(year * 100)),
+        None => format!(
+            r#"{{"$add": [{{"$multiply": [{{"$year": "${place}"}}, 100]}}, {{"$month": "${place}"}}]}}"#
+        ),
+    }
+}
+
+impl Times {
+    /// The year of a column, where all of its times lie in one.
+    fn year(&self, column: usize) -> Option<i64> {
+        self.years.get(column).copied().flatten()
     }
 }
 

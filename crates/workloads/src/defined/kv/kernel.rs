@@ -1,25 +1,25 @@
 //! Groups over columns of fixed width: rows are told apart by words, and values are loaded from where they
-//! lie.
+//! lie, or read from the document whose field they are.
 
 use std::collections::HashMap;
 
 use embermark_language::{Aggregate, Group, Grouped};
 use embermark_model::answer;
-use embermark_model::table::Value;
+use embermark_model::table::{TimeUnit, Value};
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 
 use super::super::aggregate::in_order;
 use super::super::codec::Codec;
 use super::super::codec::field::Field;
+use super::super::month;
 use super::super::row::owned;
 use super::span::Span;
 
 /// What rows are grouped by, and of what the row that was added last is.
 struct By {
     field: Field,
-    /// The length of a bucket; 0: the value itself.
-    bucket: i64,
+    bucket: Bucket,
     /// The group has values from here on, so many of them. None before the first row.
     from: i64,
     values: u64,
@@ -27,8 +27,19 @@ struct By {
     is_there: bool,
 }
 
+/// Which values make one group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bucket {
+    /// Those that are equal.
+    One,
+    /// Those of a bucket of a length.
+    Units(i64),
+    /// The times of a month.
+    Month(TimeUnit),
+}
+
 impl By {
-    const fn new(field: Field, bucket: i64) -> Self {
+    const fn new(field: Field, bucket: Bucket) -> Self {
         Self { field, bucket, from: 0, values: 0, is_there: true }
     }
 
@@ -47,11 +58,18 @@ impl By {
     /// Goes to the group of a row, and returns the number that it has: where it begins.
     fn go_to(&mut self, key: &[u8], value: &[u8]) -> i64 {
         let word = self.field.ordered(key, value);
-        (self.is_there, self.values) = (word.is_some(), self.bucket.cast_unsigned().max(1));
-        self.from = match (word, self.bucket) {
-            (None, _) => 0,
-            (Some(word), 0) => word,
-            (Some(word), bucket) => word.saturating_sub(word.rem_euclid(bucket)),
+        self.is_there = word.is_some();
+        let word = word.unwrap_or_default();
+        (self.from, self.values) = match self.bucket {
+            _ if !self.is_there => (0, 0),
+            Bucket::One => (word, 1),
+            Bucket::Units(units) => {
+                (word.saturating_sub(word.rem_euclid(units)), units.cast_unsigned())
+            }
+            Bucket::Month(unit) => {
+                let from = month::begin(word, unit);
+                (from, month::next(from, unit).wrapping_sub(from).cast_unsigned())
+            }
         };
         self.from
     }
@@ -67,6 +85,8 @@ struct Computed {
 /// A field of which something is computed: loaded once for all of it.
 struct Summed {
     field: Field,
+    /// The column, where it is read from a document.
+    document: Option<usize>,
     /// Whether a sum of it is wanted, and whether the least or the greatest is.
     sum: bool,
     extremes: bool,
@@ -82,7 +102,7 @@ impl Summed {
         ordered: impl FnOnce(&Field) -> Option<i64>,
         number: impl FnOnce(&Field) -> Option<f64>,
     ) {
-        let Self { field, sum, extremes, of_group } = self;
+        let Self { field, document: _, sum, extremes, of_group } = self;
         if *extremes {
             let Some(value) = ordered(field) else { return };
             of_group.extend(value);
@@ -112,6 +132,7 @@ const NOTHING: Sum = Sum { count: 0, sum: 0.0, least: i64::MAX, greatest: i64::M
 /// Groups rows.
 pub(super) struct Groups<'a> {
     group: &'a Group,
+    codec: &'a Codec,
     by: Vec<By>,
     /// Where every field is plain, too: what most rows are added by.
     span: Option<Span>,
@@ -135,10 +156,13 @@ impl<'a> Groups<'a> {
     /// its order.
     pub(super) fn new(group: &'a Group, codec: &'a Codec, key: Option<&[usize]>) -> Option<Self> {
         let by = group.by.iter().map(|by| match *by {
-            Grouped::Column(column) => Some(By::new(codec.field(column)?, 0)),
-            Grouped::Bucket { column, units } => Some(By::new(codec.field(column)?, units)),
-            // They are not all as long.
-            Grouped::Month { .. } => None,
+            Grouped::Column(column) => Some(By::new(codec.field(column)?, Bucket::One)),
+            Grouped::Bucket { column, units } => {
+                Some(By::new(codec.field(column)?, Bucket::Units(units)))
+            }
+            Grouped::Month { column, unit } => {
+                Some(By::new(codec.field(column)?, Bucket::Month(unit)))
+            }
         });
         let by: Vec<By> = by.collect::<Option<_>>()?;
         let (mut fields, mut columns) = (Vec::<Summed>::new(), Vec::new());
@@ -151,8 +175,15 @@ impl<'a> Groups<'a> {
             let place = columns.iter().position(|known| *known == column).unwrap_or(columns.len());
             if place == columns.len() {
                 columns.push(column);
-                let field = codec.field(column)?;
-                fields.push(Summed { field, sum: false, extremes: false, of_group: NOTHING });
+                let field = codec.field(column);
+                let document = field.is_none().then_some(column);
+                fields.push(Summed {
+                    field: field.or_else(|| codec.field_of_document(column))?,
+                    document,
+                    sum: false,
+                    extremes: false,
+                    of_group: NOTHING,
+                });
             }
             fields[place].sum |= matches!(compute.aggregate, Aggregate::Sum | Aggregate::Avg);
             fields[place].extremes |= matches!(compute.aggregate, Aggregate::Min | Aggregate::Max);
@@ -163,6 +194,7 @@ impl<'a> Groups<'a> {
         let span = if together && is_plain { span(group, codec) } else { None };
         let mut new = Self {
             group,
+            codec,
             by,
             span,
             fields,
@@ -201,7 +233,13 @@ impl<'a> Groups<'a> {
         }
         self.rows += 1;
         for summed in &mut self.fields {
-            summed.add(|field| field.ordered(key, value), |field| field.number(key, value));
+            let Some(column) = summed.document else {
+                summed.add(|field| field.ordered(key, value), |field| field.number(key, value));
+                continue;
+            };
+            let read = self.codec.column(key, value, column).unwrap_or(Value::Null);
+            let ordered = |field: &Field| field.ordered_of(read);
+            summed.add(ordered, |field| ordered(field).map(|ordered| field.number_of(ordered)));
         }
     }
 
@@ -217,8 +255,8 @@ impl<'a> Groups<'a> {
         }
         self.identities.push(absent);
         if let Some(span) = &mut self.span {
-            let buckets = self.by.last().filter(|by| by.bucket != 0);
-            span.go_to(key, buckets.map(|by| by.field.in_key(by.from)));
+            let buckets = self.by.last().filter(|by| by.bucket != Bucket::One);
+            span.go_to(key, buckets.map(|by| (by.field.in_key(by.from), by.values)));
         }
         self.place = match &mut self.places {
             Some(places) => *places.entry(self.identities[begin..].into()).or_insert(new),
@@ -275,10 +313,10 @@ impl<'a> Groups<'a> {
 /// The keys of a group, of rows that are grouped by how these begin.
 fn span(group: &Group, codec: &Codec) -> Option<Span> {
     match group.by.split_last() {
-        Some((Grouped::Bucket { units, .. }, plain)) => {
-            Span::of(codec, plain.len(), Some(units.cast_unsigned()))
+        Some((Grouped::Bucket { .. } | Grouped::Month { .. }, plain)) => {
+            Span::of(codec, plain.len(), true)
         }
-        _ => Span::of(codec, group.by.len(), None),
+        _ => Span::of(codec, group.by.len(), false),
     }
 }
 

@@ -10,10 +10,10 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::access::{Access, By, Filter, Filters, filters, of_conditions};
+use super::super::access::{Access, By, Filters, filters, of_conditions};
 use super::super::aggregate::Groups;
 use super::super::codec::Codec;
-use super::super::codec::field::Test;
+use super::super::codec::conditions::Conditions;
 use super::super::correlate;
 use super::super::gaps::Gaps;
 use super::super::newest::Newest;
@@ -56,17 +56,10 @@ impl KvSession<'_> {
             // Called for each of all rows: as little as can be.
             return search(&mut |key, value| visit(codec, key, value));
         }
-        // First those of which is known where the column lies: the others may have a document read.
-        let tests: Vec<Test<'_>> = filters.iter().filter_map(|f| Test::of(codec, f)).collect();
-        let is_other = |f: &&Filter<'_>| Test::of(codec, f).is_none();
-        let others: Vec<&Filter<'_>> = filters.iter().filter(is_other).collect();
-        search(&mut |key, value| {
-            let meets = |f: &&Filter<'_>| {
-                codec.column(key, value, f.column).is_some_and(|value| f.is_met(&value))
-            };
-            let is_met =
-                tests.iter().all(|test| test.is_met(key, value)) && others.iter().all(meets);
-            if is_met { visit(codec, key, value) } else { ControlFlow::Continue(()) }
+        let conditions = Conditions::of(codec, filters);
+        search(&mut |key, value| match conditions.are_met(codec, key, value) {
+            true => visit(codec, key, value),
+            false => ControlFlow::Continue(()),
         })
     }
 

@@ -24,21 +24,21 @@ pub(super) fn load(key: &[u8], at: usize) -> Option<u64> {
 }
 
 impl Span {
-    /// With so many first columns and buckets of a length of the next; it has no key yet. `None` where the columns have
+    /// With so many first columns, and buckets of the next where there are such; it has no key yet. `None` where the columns have
     /// more than 7 bytes, or the next has not 8.
-    pub(super) fn of(codec: &Codec, columns: usize, bucket: Option<u64>) -> Option<Self> {
+    pub(super) fn of(codec: &Codec, columns: usize, buckets: bool) -> Option<Self> {
         let key = vec![0; codec.key_length().filter(|length| *length >= 8)?];
         let begin = codec.prefix(&key, columns);
-        if begin >= 8 || (bucket.is_some() && codec.prefix(&key, columns + 1) != begin + 8) {
+        if begin >= 8 || (buckets && codec.prefix(&key, columns + 1) != begin + 8) {
             return None;
         }
         let mask = if begin == 0 { 0 } else { u64::MAX << (64 - 8 * begin) };
         Some(Self {
             mask,
             begin: NO_KEY,
-            at: if bucket.is_some() { begin } else { 0 },
+            at: if buckets { begin } else { 0 },
             from: 0,
-            most: bucket.map_or(u64::MAX, |units| units.max(1) - 1),
+            most: u64::MAX,
         })
     }
 
@@ -49,9 +49,11 @@ impl Span {
         begin & self.mask == self.begin && word.wrapping_sub(self.from) <= self.most
     }
 
-    /// Goes to those that begin as a key does, in a bucket that begins `from` its 8 bytes; without a key to all.
-    pub(super) fn go_to(&mut self, key: &[u8], from: Option<u64>) {
+    /// Goes to those that begin as a key does, in a bucket from its 8 bytes on, of so many values; without a key to
+    /// all.
+    pub(super) fn go_to(&mut self, key: &[u8], bucket: Option<(u64, u64)>) {
         self.begin = load(key, 0).map_or(0, |begin| begin & self.mask);
-        self.from = from.unwrap_or_default();
+        (self.from, self.most) =
+            bucket.map_or((0, u64::MAX), |(from, values)| (from, values.max(1) - 1));
     }
 }

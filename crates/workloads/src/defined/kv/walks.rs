@@ -28,10 +28,10 @@ impl Gaps {
     pub(super) fn new(codec: &Codec, (by, time): (usize, usize), longer: i64) -> Option<Self> {
         let (by, time) = (codec.field(by)?, codec.field(time)?);
         let longer = longer.max(0).cast_unsigned();
-        // A bucket that has every time, but says that the time has 8 bytes.
-        Span::of(codec, 1, Some(longer))?;
+        // It says that the time has 8 bytes.
+        Span::of(codec, 1, true)?;
         let (span, at) =
-            (Span::of(codec, 1, None)?, codec.prefix(&vec![0; codec.key_length()?], 1));
+            (Span::of(codec, 1, false)?, codec.prefix(&vec![0; codec.key_length()?], 1));
         Some(Self { by, time, longer, span, at, before: 0 })
     }
 
@@ -96,7 +96,7 @@ impl<'a> Outliers<'a> {
             by: codec.field(by)?,
             square: deviations * deviations,
             group: None,
-            span: if together { Span::of(codec, 1, None) } else { None },
+            span: if together { Span::of(codec, 1, false) } else { None },
             rows: Rows::default(),
             all,
         })

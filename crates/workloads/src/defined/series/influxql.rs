@@ -1,5 +1,6 @@
 //! A table of a workload file as a measurement of InfluxDB, and its questions in InfluxQL: the time of
-//! a point is a column of the key, its tags are the others of the key, its fields all other columns. Where
+//! a point is a column of the key, its tags are the others of the key, its fields all other columns; beside a key of
+//! one number, texts of few values by which rows are found are tags, too. Where
 //! the key has no time, that of a point is the number of its row, in ns; its tags are the columns of the table's
 //! indexes, and the key is a field: a tag of as many values as there are rows is what its manual warns of.
 //!
@@ -48,8 +49,8 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// A table as a measurement, or why it is none.
-    pub(super) fn of(table: &'static Table) -> Result<Self, String> {
+    /// A table as a measurement, or why it is none; `found_by` are the columns that are tags beside a key of one number.
+    pub(super) fn of(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
         let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
         if table.columns.iter().any(is_binary) {
@@ -71,7 +72,8 @@ impl Measurement {
         };
         let of_key = time.is_some().then_some(&table.key).into_iter().flatten().copied();
         let all = (0..table.columns.len()).filter(|_| time.is_none());
-        let tags: Vec<usize> = of_key.chain(all).filter(is_tag).collect();
+        let found_by = found_by.iter().copied().filter(|_| time.is_some() && table.key.len() == 1);
+        let tags: Vec<usize> = of_key.chain(all).filter(is_tag).chain(found_by).collect();
         let all = 0..table.columns.len();
         let is_field = |column: &usize| time != Some(*column) && !tags.contains(column);
         let fields: Vec<usize> = all.filter(is_field).collect();
@@ -213,6 +215,36 @@ impl Measurement {
             text.push_str("))");
         }
         text.push_str(SERIES);
+    }
+
+    /// Columns of rows that meet all filters which InfluxQL can say; whether it can say all of them.
+    pub(super) fn some(
+        &self,
+        columns: &[usize],
+        filters: &[Filter<'_>],
+        text: &mut String,
+    ) -> bool {
+        text.clear();
+        let fields = columns.iter().filter(|column| self.fields.contains(column));
+        let fields = fields.map(|column| &*self.table.columns[*column].name);
+        // A point that has none of the fields would be left out.
+        let has_one = |filter: &Filter<'_>| {
+            let is_of = columns.contains(&filter.column) && self.fields.contains(&filter.column);
+            is_of && self.says(filter) && filter.operator != Operator::NotEqual
+        };
+        let is_mark = |column: &usize| self.table.columns[*column].name == self.mark;
+        let has_one = filters.iter().any(has_one) || columns.iter().any(is_mark);
+        let mark = (!has_one).then_some(self.mark);
+        for (n, field) in fields.chain(mark).enumerate() {
+            let begin = if n == 0 { "SELECT" } else { "," };
+            write(text, format_args!("{begin} \"{field}\""));
+        }
+        write(text, format_args!(" FROM \"{}\"", self.table.name));
+        let all = self.filter(filters, text);
+        if columns.iter().any(|column| self.tags.contains(column)) {
+            text.push_str(SERIES);
+        }
+        all
     }
 
     /// Rows that meet all filters which InfluxQL can say; whether it can say all of them.
@@ -458,7 +490,7 @@ mod tests {
     use super::*;
 
     fn readings() -> Measurement {
-        Measurement::of(without_bytes(&[0, 1])).unwrap()
+        Measurement::of(without_bytes(&[0, 1]), &[]).unwrap()
     }
 
     fn is(column: usize, operator: Operator, bound: Value<'_>) -> Filter<'_> {
@@ -478,13 +510,13 @@ mod tests {
         );
         assert_eq!(readings.time_ns(-7).unwrap(), -7_000_000_000);
         assert!(readings.time_ns(i64::MAX / 1_000).unwrap_err().is_unsupported());
-        let bytes = Measurement::of(table(&[0, 1])).err().unwrap();
+        let bytes = Measurement::of(table(&[0, 1]), &[]).err().unwrap();
         assert!(bytes.contains("bytes, as raw has"), "{bytes}");
-        let named = Measurement::of(without_bytes(&[3])).err().unwrap();
+        let named = Measurement::of(without_bytes(&[3]), &[]).err().unwrap();
         assert!(named.contains("a tag or field named time"), "{named}");
-        let fraction = Measurement::of(without_bytes(&[1, 2])).err().unwrap();
+        let fraction = Measurement::of(without_bytes(&[1, 2]), &[]).err().unwrap();
         assert!(fraction.contains("a fraction, as value"), "{fraction}");
-        let log = Measurement::of(without_bytes(&[1])).unwrap();
+        let log = Measurement::of(without_bytes(&[1]), &[]).unwrap();
         assert!(log.tags.is_empty() && !log.is_marked() && !log.finds_latest(0, 1));
         assert!(log.every().starts_with("SELECT \"station\", \"value\""), "{}", log.every());
     }
@@ -493,13 +525,28 @@ mod tests {
     fn rows_of_a_key_without_a_time_have_their_numbers_and_tags_by_their_indexes() {
         let mut table = without_bytes(&[3]).clone();
         table.columns[1].name = "seen".to_owned();
-        let plain = Measurement::of(Box::leak(Box::new(table.clone()))).unwrap();
+        let plain = Measurement::of(Box::leak(Box::new(table.clone())), &[0]).unwrap();
         assert_eq!((plain.time, &*plain.tags, &*plain.fields), (None, &[][..], &[0, 1, 2, 3][..]));
         // A fraction is no tag, nor what may be absent, nor the key.
         table.indexes = vec![vec![0, 1], vec![2], vec![3]];
-        let indexed = Measurement::of(Box::leak(Box::new(table))).unwrap();
+        let indexed = Measurement::of(Box::leak(Box::new(table)), &[]).unwrap();
         assert_eq!((&*indexed.tags, &*indexed.fields), (&[0, 1][..], &[2, 3][..]));
         assert!(!indexed.finds_latest(0, 1));
+    }
+
+    #[test]
+    fn texts_by_which_rows_are_found_are_tags_beside_a_key_of_one_number() {
+        let log = Measurement::of(without_bytes(&[1]), &[3]).unwrap();
+        assert_eq!((&*log.tags, &*log.fields), (&[3][..], &[0, 2][..]));
+        let (note, mut text) = (is(3, Operator::Equal, Value::Text("a")), String::new());
+        assert!(log.some(&[2], &[note], &mut text));
+        let (from, note_is) = ("FROM \"readings\"", "WHERE \"note\" = 'a'");
+        assert_eq!(text, format!("SELECT \"value\", \"station\" {from} {note_is}"));
+        let high = is(2, Operator::Greater, Value::Float(2.5));
+        assert!(log.some(&[2], &[note, high], &mut text));
+        assert_eq!(text, format!("SELECT \"value\" {from} {note_is} AND \"value\" > 2.5"));
+        assert!(log.some(&[0, 3], &[], &mut text));
+        assert_eq!(text, format!("SELECT \"station\" {from} GROUP BY *"));
     }
 
     #[test]

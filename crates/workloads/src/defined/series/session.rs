@@ -57,6 +57,37 @@ impl<'a> SeriesSession<'a> {
         })
     }
 
+    /// The same with some of the columns alone; the others are absent from the rows visited.
+    fn filtered_some(
+        &mut self,
+        of: &Measured,
+        filters: &Filters<'_>,
+        columns: impl IntoIterator<Item = usize>,
+        visit: &mut dyn FnMut(Values<'_>),
+    ) -> Result<()> {
+        let measurement = &of.measurement;
+        let mut columns: SmallVec<[usize; 8]> = columns.into_iter().collect();
+        if !measurement.says_all(filters) {
+            columns.extend(filters.iter().map(|filter| filter.column));
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        let names: SmallVec<[&str; 8]> = columns.iter().map(|column| of.columns[*column]).collect();
+        let all = measurement.some(&columns, filters, self.text);
+        let width = measurement.table.columns.len();
+        self.store.query(self.text, &names, &mut |point| {
+            let mut row: Values<'_> = SmallVec::from_elem(Value::Null, width);
+            for (at, column) in columns.iter().enumerate() {
+                let kind = measurement.table.columns[*column].of;
+                row[*column] = value(point, at, *column, kind, measurement)?;
+            }
+            if all || filters.iter().all(|filter| filter.is_met(&row[filter.column])) {
+                visit(row);
+            }
+            Ok(())
+        })
+    }
+
     /// Reads the row of an operation's key; whether it is there.
     fn get(&mut self, of: &Measured, phase: usize, i: usize, found: &mut Found) -> Result<bool> {
         of.measurement.get(&self.cell.key_in(self.arena, phase, i), self.text);
@@ -249,7 +280,9 @@ impl<'a> SeriesSession<'a> {
     ) -> Result<()> {
         let Some(question) = question else {
             let mut groups = aggregate::Groups::new(group);
-            self.filtered(of, filters, &mut |row| groups.add(|column| row[column]))?;
+            let columns = group.by.iter().map(|by| by.column());
+            let columns = columns.chain(group.compute.iter().filter_map(|compute| compute.column));
+            self.filtered_some(of, filters, columns, &mut |row| groups.add(|column| row[column]))?;
             groups.result(result);
             return Ok(());
         };
@@ -401,7 +434,7 @@ impl Session for SeriesSession<'_> {
             }
             Work::Find { select, .. } => {
                 let (mut rows, filters) = (Checksum::default(), filters(cell, phase, 0));
-                self.filtered(of, &filters, &mut |row| {
+                self.filtered_some(of, &filters, select.iter().copied(), &mut |row| {
                     rows += fingerprint(select.iter().map(|column| row[*column]));
                 })?;
                 found.rows = rows;

@@ -67,7 +67,7 @@ impl Statements {
 
 /// The texts about a table.
 pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows, documents: bool) -> Texts<'a> {
-    Texts { dialect, table: rows.table, early: rows.early(), documents }
+    Texts { dialect, rows, documents }
 }
 
 /// The statements of a phase that the file has no SQL of its own for.

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_data::events::{Event, Payload, generate};
+use embermark_data::telemetry::{Event, Payload, generate};
 use embermark_engines::kv::{Change, KvStore, Operations, Range, Table, Visit};
 use embermark_engines::{
     Engine, Kind, OpenOptions, Reopener, Result, Scope, Store, Tier, registry,
@@ -91,7 +91,7 @@ pub fn store(engine: &dyn Engine, options: &mut OpenOptions) -> Option<Store> {
     Some(engine.open(options).unwrap_or_else(|error| panic!("{error}")).store)
 }
 
-/// A seed by which one of so many events is a point in the rectangle: of few rows most have none.
+/// A seed of which so many rows of telemetry have a place that `gps` of `events` finds.
 pub fn events_seed(rows: u64) -> u64 {
     let inside = |event: &Event| {
         matches!(event.data, Payload::Location { longitude, latitude }

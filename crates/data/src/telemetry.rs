@@ -13,7 +13,7 @@ use crate::draw::Draw;
 pub const YEAR: std::ops::Range<i64> = 1_672_531_200_000..1_704_067_200_000;
 
 /// Rows of a whole year at the published pace.
-pub const PUBLISHED_ROWS: u64 = PLACES + CO2 + BURSTS * BURST;
+const PUBLISHED_ROWS: u64 = PLACES + CO2 + BURSTS * BURST;
 
 const PLACES: u64 = 365 * 24 * 6;
 const CO2: u64 = 365 * 24 * 60;
@@ -68,22 +68,6 @@ pub struct LogLine {
     pub endpoint: ArrayString<48>,
 }
 
-impl Event {
-    /// Bytes of its values: key, time, and every number 64 bits, texts as long as they are in
-    /// UTF-8. The names of its fields are the schema's, though a document holds them.
-    pub const fn value_bytes(&self) -> u64 {
-        let data = match &self.data {
-            Payload::Location { .. } => 16,
-            Payload::Co2 { .. } => 8,
-            Payload::Log(line) => {
-                let LogLine { span_id: _, is_error: _, user, message, endpoint } = line;
-                8 + line.level().len() + user.len() + message.len() + endpoint.len()
-            }
-        };
-        16 + data as u64
-    }
-}
-
 impl LogLine {
     /// `error` or `success`.
     pub const fn level(&self) -> &'static str {
@@ -99,26 +83,6 @@ impl Payload {
             Self::Co2 { .. } => "co2",
             Self::Log(_) => "logs",
         }
-    }
-
-    /// Appends it as a JSON document. Its texts have nothing to escape; its floats read back as
-    /// they are.
-    pub fn json(&self, out: &mut String) {
-        // Writing to a string does not fail.
-        let _ = match self {
-            Self::Location { longitude, latitude } => {
-                write!(out, r#"{{"longitude":{longitude},"latitude":{latitude}}}"#)
-            }
-            Self::Co2 { co2 } => write!(out, r#"{{"co2":{co2}}}"#),
-            Self::Log(line) => {
-                let LogLine { span_id, user, message, endpoint, .. } = line;
-                let level = line.level();
-                write!(
-                    out,
-                    r#"{{"span_id":{span_id},"level":"{level}","user":"{user}","message":"{message}","endpoint":"{endpoint}"}}"#
-                )
-            }
-        };
     }
 }
 
@@ -255,42 +219,5 @@ mod tests {
         let burst = &lines[..BURST as usize];
         assert!(burst.iter().all(|line| line.endpoint == burst[0].endpoint));
         assert_ne!(burst[0].endpoint, lines[BURST as usize].endpoint);
-    }
-
-    #[test]
-    fn the_json_reads_back_as_it_was() {
-        for event in generate(3_000, 9) {
-            let mut text = String::new();
-            event.data.json(&mut text);
-            let read: serde_json::Value = serde_json::from_str(&text).unwrap();
-            match event.data {
-                Payload::Location { longitude, latitude } => {
-                    assert_eq!(read["longitude"].as_f64(), Some(longitude));
-                    assert_eq!(read["latitude"].as_f64(), Some(latitude));
-                }
-                Payload::Co2 { co2 } => assert_eq!(read["co2"].as_f64(), Some(co2)),
-                Payload::Log(line) => {
-                    assert_eq!(read["span_id"].as_i64(), Some(line.span_id));
-                    assert_eq!(read["level"], line.level());
-                    assert_eq!(read["endpoint"], line.endpoint.as_str());
-                    assert_eq!(read["message"], line.message.as_str());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_event_weighs_its_key_its_time_and_what_it_tells() {
-        for event in generate(1_000, 42) {
-            let tells = match event.data {
-                Payload::Location { .. } => 16,
-                Payload::Co2 { .. } => 8,
-                Payload::Log(line) => {
-                    let LogLine { user, message, endpoint, .. } = line;
-                    8 + format!("{}{user}{message}{endpoint}", line.level()).len() as u64
-                }
-            };
-            assert_eq!(event.value_bytes(), 16 + tells, "{event:?}");
-        }
     }
 }
