@@ -48,6 +48,17 @@ impl<'a> Part<'a> {
     ) -> std::result::Result<u64, E> {
         self.meter.part(self.range, op)
     }
+
+    /// Does them all by one call, which no cap cuts short; how many they are.
+    pub(crate) fn at_once<E>(
+        self,
+        op: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<u64, E> {
+        let all = self.range.end.saturating_sub(self.range.start);
+        self.meter.once(op)?;
+        self.meter.count(all.saturating_sub(1));
+        Ok(all)
+    }
 }
 
 impl Strategy {

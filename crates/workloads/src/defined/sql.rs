@@ -593,11 +593,7 @@ impl Session for SqlSession<'_> {
             && matches!(self.cell.work(phase), Work::Latest { by, .. } if *by == column)
             && !phases::seeks_each(self.store.dialect(), self.cell, phase)
         {
-            // The first one is asked for all.
-            return part.each(|i| match i {
-                0 => self.latest(phase, 0, true, found),
-                _ => Ok(()),
-            });
+            return part.part.at_once(|| self.latest(phase, 0, true, found));
         }
         part.each(|i| self.perform(phase, i, found))
     }

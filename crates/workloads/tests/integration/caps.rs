@@ -28,6 +28,19 @@ fn a_run_that_stops_at_the_cap_is_right_for_what_it_did() {
 }
 
 #[test]
+fn a_run_that_stops_at_the_cap_is_right_on_every_family_also_where_one_statement_answers_all() {
+    for id in ["sqlite", "duckdb", "mongodb", "influxdb"] {
+        let Ok(engine) = registry::find(id) else { continue };
+        let (_dir, mut options) = options();
+        let Some(store) = store(engine, &mut options) else { continue };
+        let cap = Some(Duration::from_nanos(1));
+        for outcome in drive(Staged::synthetic(ROWS).open("commit-each", store), 2, cap) {
+            assert_eq!(outcome.wrong, None, "{id}: {}", outcome.name);
+        }
+    }
+}
+
+#[test]
 fn the_loops_over_rows_stop_at_the_cap_and_a_question_runs_to_its_end() {
     for variant in ["single", "bulk"] {
         for outcome in capped_on_memory(variant) {

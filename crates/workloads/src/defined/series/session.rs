@@ -321,11 +321,7 @@ impl Session for SeriesSession<'_> {
             && column == *by
             && of.measurement.finds_latest(*by, *time)
         {
-            // The first one is asked for all.
-            return part.each(|i| {
-                if i > 0 {
-                    return Ok(());
-                }
+            return part.part.at_once(|| {
                 let values = cell.each[phase].iter().map(OwnedValue::as_value);
                 of.measurement.latest_of_all(*by, values, self.text);
                 self.read(of, &mut |row| found.rows += fingerprint(row))
