@@ -128,8 +128,10 @@ pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
     events
 }
 
+/// The nearest number to a ten-thousandth, as a sensor's text is read: by a difference of numbers it would be off by the
+/// last bit, which HarperDB 4.7 does not keep of numbers so near to a short decimal.
 fn degrees(draw: &mut Draw, most: usize) -> f64 {
-    draw.below(most * 20_000 + 1) as f64 / 10_000.0 - most as f64
+    (draw.below(most * 20_000 + 1) as f64 - (most * 10_000) as f64) / 10_000.0
 }
 
 /// The log: who and where stay the same for a burst.

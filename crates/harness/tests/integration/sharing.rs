@@ -231,9 +231,9 @@ fn a_plan_whose_clients_have_nothing_to_share_is_refused_with_what_they_could() 
         assert!(error.is_usage(), "{error}");
         error.to_string()
     };
-    let other = Plan { workloads: vec!["events".to_owned()], ..asked("slow", 2, None) };
+    let other = Plan { workloads: vec!["htap".to_owned()], ..asked("slow", 2, None) };
     let text = refused(&Plan { phases: None, ..other.clone() });
-    assert!(text.contains("'events'") && text.contains("run sensors"), "{text}");
+    assert!(text.contains("'htap'") && text.contains("run sensors"), "{text}");
     let text = refused(&Plan { phases: None, clients: 1, target_rate: Some(5), ..other });
     assert!(text.contains("at a rate") && text.contains("run sensors"), "{text}");
     let question = Some(vec!["avg_sensor".to_owned()]);
