@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks formatting and lints, runs every test, the page's in a browser too, those of pure Rust under Miri where that is
-# installed, and beside the tests verifies every engine's answers in the tier `process`. At the end it says how long each
-# part took, which tests were slowest, and which could not run here.
+# installed, and verifies every engine's answers in the tier `process`. At the end it says how long each part took, which
+# tests were slowest, and which could not run here.
 #   test.sh              all of that, as `make test` does
 #   test.sh COMMAND…     a command in its place, for example  scripts/test.sh cargo test -p embermark-engines
 #   EMBERMARK_TEST_LONG=1   as `make test-long` does: long campaigns are done whole, not a part of them that changes with the commit
@@ -156,26 +156,6 @@ side_by_side() {
     return $status
 }
 
-# together: the tests, and beside them, as both wait much of their time, every engine's answers and the page. Their output
-# comes after that of the tests.
-together() {
-    began_beside=$(date +%s)
-    {
-        ended=0
-        side_by_side || ended=$?
-        echo "$ended $(($(date +%s) - began_beside))" >"$EMBERMARK_SKIPPED.ended"
-    } >"$EMBERMARK_SKIPPED.beside" 2>&1 &
-    beside=$! status=0
-    part tests tests || status=$?
-    wait "$beside" || true
-    cat "$EMBERMARK_SKIPPED.beside"
-    read -r ended seconds <"$EMBERMARK_SKIPPED.ended"
-    times="$times$(printf '%6d s  %s%s' "$seconds" "every engine's answers, and the page, beside the tests" "$([ "$ended" = 0 ] || echo ' (failed)')")
-"
-    [ "$ended" = 0 ] || status=$ended
-    return "$status"
-}
-
 if [ "$#" -gt 0 ]; then
     "$@"
 else
@@ -183,9 +163,10 @@ else
     part formatting cargo fmt --all --check
     part lints cargo clippy --workspace --all-targets --locked -- -D warnings
     part programs programs
-    together
+    part tests tests
     # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
     if cargo +nightly miri --version >/dev/null 2>&1; then
         part Miri cargo +nightly miri test --locked -p embermark-model -p embermark-contract
     fi
+    part "every engine's answers, and the page" side_by_side
 fi

@@ -34,6 +34,8 @@ const BOUND: f64 = 20.0;
 pub(crate) struct Device {
     /// What to take, a line for each kind of work.
     pub take: Vec<Note>,
+    /// The tier of what names none, where there are several.
+    pub tier: Option<Durability>,
     /// The table.
     pub grid: Grid,
     /// How many of its columns are about the work. Those behind them are about what an engine uses.
@@ -113,6 +115,7 @@ pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     let grid = Grid { title: String::new(), header, rows: rows.collect() };
     Some(Device {
         take: take(file, &table, &tiers, main),
+        tier: (tiers.len() > 1).then_some(main),
         legend: legend(&grid, &tiers, main),
         grid,
         work: columns.iter().take_while(|column| !column.is_used()).count(),
@@ -350,7 +353,7 @@ fn take(
         };
         says.push(note(
             "uncertain",
-            format!("lines with 'not certainly' or 'too few': the same command with {longer} settles more"),
+            format!("'not certainly', 'too few': the same with {longer} settles more"),
         ));
     }
     says
@@ -367,7 +370,7 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
         Durability::None => "none: one that may be lost".to_owned(),
     }));
     if tiers.len() > 1 {
-        says.push(format!("all else at {main}, lines that name no tier too"));
+        says.push(format!("all else at {main}"));
     }
     let (bound, far) = (format!(">{BOUND:.0}x"), format!(">{FAR:.0}x"));
     if texts().any(|text| text.value == bound) {
@@ -380,7 +383,6 @@ fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec<String> {
         says.push(format!("{} cannot, or not measured", format::NOT_MEASURED));
     }
     says.push("all work: commits, reads, changes, questions alike".to_owned());
-    says.push("situations: weights on the page".to_owned());
     let marks = [
         (any(grid::BEST), format!("{} the best", grid::BEST)),
         (
@@ -409,7 +411,11 @@ pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
             table::wrapped(&format!("{head}{says}"), options.width, "", &" ".repeat(widest + 4))
         };
         let lines: Vec<String> = device.take.iter().flat_map(line).collect();
-        out.push(format!("{}\n{}", table::heading("What to take", options), lines.join("\n")));
+        let says = match device.tier {
+            Some(tier) => format!("What to take, at {tier} where no tier is named"),
+            None => "What to take".to_owned(),
+        };
+        out.push(format!("{}\n{}", table::heading(&says, options), lines.join("\n")));
     }
     out.extend(table::in_parts(&device.grid, device.work, options));
     out.push(table::packed(&device.legend, options.width).join("\n"));
