@@ -7,6 +7,12 @@ use serde::Serialize;
 /// Settings in place of embermark's own, by name.
 pub type Set = BTreeMap<String, String>;
 
+/// `mmap_size=0, page_size=8192`.
+pub fn words(set: &Set) -> String {
+    let words: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    words.join(", ")
+}
+
 /// What trials of a column came to: of today's settings, or of a candidate.
 #[derive(Clone, Debug)]
 pub enum Ended {
@@ -94,7 +100,7 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// A gain below this is none.
+    /// A smaller gain does not count as one.
     pub const LEAST: f64 = 1.05;
 
     /// Whether it is one: at least [`LEAST`](Self::LEAST), and not by chance.

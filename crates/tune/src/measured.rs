@@ -12,7 +12,7 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Configuration, Configurations};
 
 use crate::found::{Columns, Ended, Kept, Set};
-use crate::search::{AT_THE_END, Bench};
+use crate::search::Bench;
 
 /// What is tuned.
 #[derive(Clone, Debug)]
@@ -114,6 +114,41 @@ impl<'a> Measured<'a> {
         Ok(Worth { worth, others })
     }
 
+    /// Runs trials of columns in turns; with `count` also those that count bytes.
+    fn run(
+        &mut self,
+        about: &str,
+        columns: &[Set],
+        (times, count): (u32, bool),
+    ) -> Result<Columns, HarnessError> {
+        let plural = if times == 1 { "trial" } else { "trials" };
+        (self.says)(&format!("{about}: {times} {plural} of each, in turns"));
+        self.spent.runs += 1;
+        let own: Vec<Configuration> = columns.iter().map(|set| self.subject.with(set)).collect();
+        self.names = own.iter().enumerate().map(|(at, own)| column(at, own)).collect();
+        let named = self.names.iter().cloned().zip(own);
+        let plan = Plan {
+            engines: self.names.clone(),
+            configurations: named.filter(|(name, own)| *name != own.engine).collect(),
+            trials: times,
+            own_trials: false,
+            lasts_ms: None,
+            // Rows are the same in every run, and the order of trials another.
+            ..self.plan.clone()
+        };
+        let options = RunOptions { out: self.folder(), count, ..self.options.clone() };
+        let began = Instant::now();
+        let result = embermark_harness::run(&plan, &options, &mut Silent)?;
+        let trials = || result.cells.iter().flat_map(|cell| &cell.trials);
+        let trialling = Duration::from_nanos(trials().map(|trial| trial.wall_ns).sum());
+        self.spent.trials += trials().count() as u32;
+        self.spent.trialling += trialling;
+        self.spent.beside += began.elapsed().saturating_sub(trialling);
+        let ended = self.names.iter().map(|name| ended(&result, name)).collect();
+        self.last = Some(result);
+        Ok(ended)
+    }
+
     /// Whether the engine gave back these very values in the last run.
     fn is_today(&self, set: &Set) -> bool {
         let Ok(engine) = registry::find(&self.subject.today.engine) else { return false };
@@ -154,34 +189,11 @@ impl Bench for Measured<'_> {
         columns: &[Set],
         times: u32,
     ) -> Result<Columns, HarnessError> {
-        let plural = if times == 1 { "trial" } else { "trials" };
-        (self.says)(&format!("{about}: {times} {plural} of each, in turns"));
-        self.spent.runs += 1;
-        let own: Vec<Configuration> = columns.iter().map(|set| self.subject.with(set)).collect();
-        self.names = own.iter().enumerate().map(|(at, own)| column(at, own)).collect();
-        let named = self.names.iter().cloned().zip(own);
-        let plan = Plan {
-            engines: self.names.clone(),
-            configurations: named.filter(|(name, own)| *name != own.engine).collect(),
-            trials: times,
-            own_trials: false,
-            lasts_ms: None,
-            // Rows are the same in every run, and the order of trials another.
-            ..self.plan.clone()
-        };
-        // Bytes are counted of the winner alone: that takes trials of their own.
-        let count = columns.len() == 2 && times >= AT_THE_END[0];
-        let options = RunOptions { out: self.folder(), count, ..self.options.clone() };
-        let began = Instant::now();
-        let result = embermark_harness::run(&plan, &options, &mut Silent)?;
-        let trials = || result.cells.iter().flat_map(|cell| &cell.trials);
-        let trialling = Duration::from_nanos(trials().map(|trial| trial.wall_ns).sum());
-        self.spent.trials += trials().count() as u32;
-        self.spent.trialling += trialling;
-        self.spent.beside += began.elapsed().saturating_sub(trialling);
-        let ended = self.names.iter().map(|name| ended(&result, name)).collect();
-        self.last = Some(result);
-        Ok(ended)
+        self.run(about, columns, (times, false))
+    }
+
+    fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, HarnessError> {
+        self.run("the winner, again", &[Set::new(), winner.clone()], (times, true))
     }
 
     fn keeps(&mut self, set: &Set) -> Result<Kept, HarnessError> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use embermark_meter::statistics::{median, ratio_interval};
+use embermark_meter::statistics::{geometric_mean, median, ratio_interval};
 
-use crate::found::{Columns, Ended, Found, Gain, Kept, Outcome, Set, Tried};
+use crate::found::{Columns, Ended, Found, Gain, Kept, Outcome, Set, Tried, words};
 
 /// What measures settings, and puts them to the test.
 pub trait Bench {
@@ -18,6 +18,12 @@ pub trait Bench {
     /// # Errors
     /// When nothing can be measured.
     fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error>;
+
+    /// The same at the end, of today's settings and the winner, with what they use of memory and disk.
+    ///
+    /// # Errors
+    /// When nothing can be measured.
+    fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error>;
 
     /// Whether today's settings with these on top keep the tier.
     ///
@@ -49,7 +55,7 @@ const FEW: usize = 3;
 const ON_TOP: u32 = 4;
 
 /// Trials of the winner and today's settings at the end: at least, and at most.
-pub(crate) const AT_THE_END: [u32; 2] = [6, 20];
+const AT_THE_END: [u32; 2] = [6, 20];
 
 /// The least gain of a step, as a logarithm: 2 %.
 const STEP: f64 = 0.02;
@@ -127,7 +133,7 @@ fn on_top(set: &Set, more: &Set) -> Set {
     set.clone().into_iter().chain(more).collect()
 }
 
-/// Looks for what is better than today's settings. `None` of the inner result: the time is too short.
+/// Looks for what is better than today's settings. The inner error: the time is too short, and nothing was searched.
 ///
 /// # Errors
 /// When nothing can be measured.
@@ -298,49 +304,35 @@ impl Search {
     }
 }
 
-/// `page_size=8192, mmap_size=0`.
-fn words(set: &Set) -> String {
-    let words: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    words.join(", ")
-}
-
 /// Measures the winner again, and today's settings beside it.
 fn confirmed<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
     let [least, most] = AT_THE_END;
     let pairs = bench.left().as_secs_f64() / (2.0 * bench.cost().as_secs_f64()).max(1e-3);
     let times = (pairs as u32).clamp(least, most);
-    let ended = bench.trials("the winner, again", &[Set::new(), winner.clone()], times)?;
+    let ended = bench.at_the_end(winner, times)?;
     let [Ended::Times(base), Ended::Times(own)] = &ended[..] else { return Ok(None) };
-    let logs: Vec<f64> =
-        base.iter().zip(own).filter_map(|(base, own)| ratio(base, own).ok()).collect();
-    // By trial the geometric mean of the phases' times, of phases that both have.
-    let phases: Vec<&String> = base.iter().flat_map(BTreeMap::keys).collect();
-    let of = |trials: &[BTreeMap<String, f64>]| -> Vec<f64> {
-        let mean = |trial: &BTreeMap<String, f64>| {
-            let logs: Vec<f64> = trial
-                .iter()
-                .filter(|(phase, _)| phases.contains(phase))
-                .map(|(_, ns)| ns.ln())
-                .collect();
-            (logs.iter().sum::<f64>() / logs.len() as f64).exp()
-        };
-        trials.iter().map(mean).collect()
+    let Some(phases) = base.first().map(|trial| trial.keys().cloned().collect::<Vec<_>>()) else {
+        return Ok(None);
     };
-    let (today, new) = (of(base), of(own));
-    let Some((above, below)) = median(&today).zip(median(&new)) else { return Ok(None) };
-    let phase = |phase: &&String| {
-        let of = |trials: &[BTreeMap<String, f64>]| {
-            median(
-                &trials.iter().filter_map(|trial| trial.get(*phase).copied()).collect::<Vec<f64>>(),
-            )
+    // By trial the geometric mean of the phases' times.
+    let means = |trials: &[BTreeMap<String, f64>]| -> Option<Vec<f64>> {
+        trials.iter().map(|trial| geometric_mean(trial.values().copied())).collect()
+    };
+    let Some((today, new)) = means(base).zip(means(own)) else { return Ok(None) };
+    let ratio = |above: &[f64], below: &[f64]| Some(median(above)? / median(below)?);
+    let Some(whole) = ratio(&today, &new) else { return Ok(None) };
+    let phase = |phase: String| {
+        let times = |trials: &[BTreeMap<String, f64>]| -> Vec<f64> {
+            trials.iter().filter_map(|trial| trial.get(&phase).copied()).collect()
         };
-        Some(((*phase).clone(), of(base)? / of(own)?))
+        let gain = ratio(&times(base), &times(own))?;
+        Some((phase, gain))
     };
     Ok(Some(Gain {
-        ratio: above / below,
+        ratio: whole,
         interval: ratio_interval(&today, &new),
-        trials: logs.len() as u32,
-        phases: phases.iter().filter_map(phase).collect(),
+        trials: today.len().min(new.len()) as u32,
+        phases: phases.into_iter().filter_map(phase).collect(),
     }))
 }
 

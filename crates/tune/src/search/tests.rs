@@ -66,6 +66,10 @@ impl Bench for Drawn {
         Ok(all)
     }
 
+    fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error> {
+        self.trials("the end", &[Set::new(), winner.clone()], times)
+    }
+
     fn keeps(&mut self, own: &Set) -> Result<Kept, Self::Error> {
         Ok(match self.of_set(own).all(|(.., keeps)| *keeps) {
             true => Kept::Shown { kills: 1, states: 1 },

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use embermark_model::Durability;
 use embermark_report::text as texts;
-use embermark_tune::{Gain, Kept, Outcome, Set, Subject};
+use embermark_tune::{Gain, Kept, Outcome, Set, Subject, words};
 
 use super::{Tuned, Uses};
 
@@ -43,11 +43,6 @@ pub(super) fn text(
     let _ = writeln!(text);
     tried(&mut text, tuned);
     text
-}
-
-fn words(set: &Set) -> String {
-    let words: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    words.join(", ")
 }
 
 fn interval(gain: &Gain) -> String {
