@@ -39,6 +39,7 @@ pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, adv
 pub use render::{json, markdown, words};
 pub use turns::CriterionTurn;
 
+use crate::statistics;
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{notes, scaling, text};
 use levels::Level;
@@ -228,7 +229,7 @@ pub fn tables(
 
 /// Sets ratios to the best engine of a tier: over several workloads nobody may be the best of each, and the mean of
 /// the ratios to these is above 1 for everybody.
-fn to_the_best(engines: &mut [EngineAdvice]) {
+fn over_the_best(engines: &mut [EngineAdvice]) {
     let mut best: BTreeMap<(Durability, &'static str), f64> = BTreeMap::new();
     let competes = |entry: &&EngineAdvice| {
         let facts = &entry.facts;
@@ -244,8 +245,9 @@ fn to_the_best(engines: &mut [EngineAdvice]) {
         for (criterion, ratio) in &mut entry.ratios {
             let Some(best) = best.get(&(entry.tier, *criterion)) else { continue };
             *ratio /= best;
-            let interval = entry.intervals.get_mut(criterion);
-            interval.into_iter().flatten().for_each(|end| *end /= best);
+            if let Some(interval) = entry.intervals.get_mut(criterion) {
+                *interval = statistics::to_the_best(interval.map(|end| end / best));
+            }
         }
     }
 }
@@ -295,7 +297,7 @@ fn table<'a>(
             }
         }
     }
-    to_the_best(&mut engines);
+    over_the_best(&mut engines);
     let made_of = |group: &Group<'_>| -> Vec<&'static str> {
         let own = tiers.iter().filter(|(tier, _)| *tier == group.durability);
         let lines = own.flat_map(|(_, lines)| lines);

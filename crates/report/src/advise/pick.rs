@@ -57,6 +57,9 @@ pub enum Order {
 pub struct Turn {
     /// What: `mostly questions`, `memory`, `durability power`.
     pub by: String,
+    /// The criterion of that, where it is one.
+    #[serde(skip)]
+    pub criterion: Option<&'static str>,
     /// That tier, of another tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Durability>,
@@ -74,11 +77,6 @@ pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
     };
     let work = WORK.into_iter().filter(|(criterion, _)| measured(criterion));
     work.map(|(criterion, _)| alone(criterion)).collect()
-}
-
-/// The criterion of a name in a sentence.
-pub(crate) fn criterion_of(name: &str) -> Option<&'static str> {
-    WORK.into_iter().chain(USED).find(|(_, known)| *known == name).map(|(id, _)| id)
 }
 
 /// A criterion that counts alone.
@@ -148,14 +146,21 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
         table.engines.iter().find(own)
     };
     // Who keeps more than the other tier asks is no news there.
-    let lead = |criterion: &str, by: String, needs: Needs| {
+    let lead = |criterion: &'static str, by: String, needs: Needs| {
         let ratio = of(needs.tier)?.ratios.get(criterion)?;
         let ranked = ranked(table, needs, &[alone(criterion)]);
         let best = ranked.first().filter(|best| best.engine != first)?;
         let ratio = ratio / best.score;
-        (ratio >= LEAD).then(|| Turn { by, tier: None, engine: best.engine.clone(), ratio })
+        let engine = best.engine.clone();
+        (ratio >= LEAD).then_some(Turn {
+            by,
+            criterion: Some(criterion),
+            tier: None,
+            engine,
+            ratio,
+        })
     };
-    let greatest = |of: &[(&str, &str)]| {
+    let greatest = |of: &[(&'static str, &str)]| {
         let leads = of.iter().filter_map(|(id, name)| lead(id, format!("mostly {name}"), needs));
         leads.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
     };
@@ -171,6 +176,7 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
         let ratio = own.score / best.score;
         let turn = || Turn {
             by: format!("durability {tier}"),
+            criterion: None,
             tier: Some(tier),
             engine: best.engine.clone(),
             ratio,

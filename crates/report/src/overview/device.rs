@@ -299,10 +299,6 @@ fn take(
             let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (engine, main);
             table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes)
         };
-        let criterion = |by: &str| {
-            let name = by.strip_prefix("mostly ").unwrap_or(by);
-            pick::criterion_of(name)
-        };
         let ratio = |of: &str| {
             let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (&*pick.engine, main);
             table.engines.iter().find(own)?.ratios.get(of).copied()
@@ -314,7 +310,7 @@ fn take(
                 format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
             }
             _ => {
-                let alone = criterion(&turn.by).and_then(|of| {
+                let alone = turn.criterion.and_then(|of| {
                     Some((pick::of(table, needs(main), &[pick::alone(of)])?, ratio(of)?))
                 });
                 match alone {
