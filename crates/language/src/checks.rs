@@ -92,7 +92,7 @@ pub fn late(draft: &Draft<'_>, log: &Log) {
     }
 }
 
-/// A column: its name, what stands in it, and whether it may be absent.
+/// A column: its name, the type of its values, and whether a value may be absent.
 type Shape = (&'static str, ColumnType, bool);
 
 /// The columns of the log of room sensors.

@@ -59,7 +59,7 @@ pub struct PhaseResult {
 }
 
 impl PhaseResult {
-    /// The mean time of an operation in the counted runs, in ns; none where there is none.
+    /// The mean time of an operation over the counted runs, in ns; `None` if no run counted.
     pub fn mean_time(&self) -> Option<f64> {
         let counted = self.runs.iter().filter(|run| !run.discarded && run.ops > 0);
         let (ns, ops) = counted.fold((0, 0), |(ns, ops), run| (ns + run.elapsed_ns, ops + run.ops));

@@ -209,13 +209,14 @@ pub(super) fn laid<'a>(rest: &mut &'a [u8]) -> &'a str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use embermark_model::table::{Column, RowsFrom};
 
     use super::*;
 
-    fn table() -> Table {
-        let within = |document: &str, field: &str, of| Column {
+    /// A column that is a field of a document.
+    pub(in super::super) fn within(document: &str, field: &str, of: ColumnType) -> Column {
+        Column {
             within: Some(Box::new(Within {
                 document: document.to_owned(),
                 field: field.to_owned(),
@@ -223,7 +224,10 @@ mod tests {
             })),
             nullable: true,
             ..Column::new(format!("{document}_{field}"), of)
-        };
+        }
+    }
+
+    fn table() -> Table {
         Table {
             name: "t".to_owned(),
             columns: vec![

@@ -74,20 +74,12 @@ fn within(
 #[cfg(test)]
 mod tests {
     use embermark_language::Operator;
-    use embermark_model::table::{Column, ColumnType, RowsFrom, Table, Value, Within};
+    use embermark_model::table::{Column, ColumnType, RowsFrom, Table, Value};
 
     use super::*;
+    use crate::defined::documents::tests::within;
 
     fn table() -> Table {
-        let within = |document: &str, field: &str, of| Column {
-            within: Some(Box::new(Within {
-                document: document.to_owned(),
-                field: field.to_owned(),
-                binary: false,
-            })),
-            nullable: true,
-            ..Column::new(format!("{document}.{field}"), of)
-        };
         let int = ColumnType::Int { bits: 64, signed: true };
         Table {
             name: "t".to_owned(),

@@ -49,7 +49,7 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// A table as a measurement, or why it is none; `found_by` are the columns that are tags beside a key of one number.
+    /// A table as a measurement, or why it cannot be one; `found_by` are the columns that are tags beside a key of one number.
     pub(super) fn of(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
         let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
