@@ -25,7 +25,7 @@ EMBERMARK_SKIPPED=$(mktemp)
 # The part of a long campaign that is done changes with the commit; EMBERMARK_TEST_LONG=1 has all of it done (crates/skips).
 EMBERMARK_TEST_SEED=${EMBERMARK_TEST_SEED:-$(git rev-parse --short HEAD 2>/dev/null || echo 0)}
 export EMBERMARK_SKIPPED EMBERMARK_TEST_SEED
-tab=$(printf '\t') times=
+tab=$(printf '\t') times= failed=
 
 # Linking a test program takes a gigabyte and more.
 memory=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
@@ -54,6 +54,7 @@ finish() {
     trap - EXIT
     slowest
     [ -z "$times" ] || printf 'time:\n%s' "$times"
+    [ -z "$failed" ] || echo "failed, as said above: $failed"
     if ! list && [ "$status" = 0 ] && [ "${NO_SKIPS:-}" = 1 ]; then
         echo 'with NO_SKIPS=1 a skipped test is a failure' >&2
         status=1
@@ -97,7 +98,7 @@ tests() {
     fi
 }
 
-# slowest: the twenty tests that took longest, from what cargo-nextest wrote down.
+# slowest: the twenty tests that took longest and those that failed, from what cargo-nextest wrote down.
 slowest() {
     # Below the workspace, whatever CARGO_TARGET_DIR says.
     written=target/nextest/default/junit.xml
@@ -105,6 +106,8 @@ slowest() {
     echo 'slowest tests (s):'
     sed -n 's/.*<testcase name="\([^"]*\)" classname="\([^":]*\)[^>]* time="\([0-9.]*\)".*/\3 \2 \1/p' "$written" \
         | sort -rn | head -n 20 | sed 's/^/  /'
+    # Last, since the end of a log is what is read first.
+    awk -F '"' '/<testcase /{ test = $4 " " $2 } /<failure |<error /{ print "failed: " test }' "$written"
 }
 
 # groups: what is verified beside each other, a line each: ids of engines with commas between, and a workload where it is not
@@ -150,7 +153,8 @@ side_by_side() {
         waited="$waited $engines:$!"
     done
     for one in $waited; do
-        wait "${one#*:}" || status=1
+        # A group's own name may hold a colon: what follows the last is the process.
+        wait "${one##*:}" || { status=1; failed="${failed:+$failed, }${one%:*}"; }
         cat "$EMBERMARK_SKIPPED.${one%:*}"
     done
     return $status
