@@ -22,13 +22,23 @@ pub struct Settings {
     pub reserved: &'static [(&'static str, &'static str)],
     /// What tuning tries.
     pub candidates: &'static [Candidate],
-    /// How a setting is written in a program or a file of its own, by its name and its value.
-    pub written: fn(&str, &str) -> String,
+    /// The lines that give settings, by name and value, to a program of the user's own or to the engine's file.
+    pub written: fn(&[(&str, &str)]) -> Vec<String>,
 }
 
-/// `name=value`, as most files of settings have it.
-pub fn assignment(name: &str, value: &str) -> String {
-    format!("{name}={value}")
+/// A line of `name=value` for each setting, as most files of settings have it.
+pub fn assignments(set: &[(&str, &str)]) -> Vec<String> {
+    set.iter().map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+/// A line for each setting, below a comment that says where they go.
+pub fn lines(
+    place: &str,
+    set: &[(&str, &str)],
+    line: impl Fn(&str, &str) -> String,
+) -> Vec<String> {
+    let each = set.iter().map(|(name, value)| line(name, value));
+    std::iter::once(place.to_owned()).chain(each).collect()
 }
 
 /// A setting that a configuration can have.
@@ -161,7 +171,7 @@ fn number(value: &str, words: &[&str]) -> Option<usize> {
 impl Settings {
     /// Of an engine that takes none.
     pub const NONE: Self =
-        Self { known: &[], others: None, reserved: &[], candidates: &[], written: assignment };
+        Self { known: &[], others: None, reserved: &[], candidates: &[], written: assignments };
 
     /// The setting of that name.
     pub fn find(&self, name: &str) -> Option<&'static Setting> {
@@ -202,6 +212,32 @@ impl Settings {
     /// The settings that embermark sets, at the engine's own values: empty where they are not known.
     pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.known.iter().filter_map(|setting| Some((setting.name, setting.default?)))
+    }
+
+    /// The lines that give a program of the user's own these settings, in the order in which the engine is given
+    /// them: SQLite takes `page_size` only before `journal_mode=WAL`.
+    pub fn in_a_program<'a>(
+        &self,
+        set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Vec<String> {
+        let mut set: Vec<(&str, &str)> = set.into_iter().collect();
+        let place = |name: &str| self.known.iter().position(|setting| setting.name == name);
+        set.sort_by_key(|(name, _)| (place(name).unwrap_or(self.known.len()), *name));
+        (self.written)(&set)
+    }
+
+    /// The settings that embermark gives the engine, of those that it gave back: what a program needs beside those
+    /// of a configuration to be as fast and to keep the tier.
+    pub fn given<'a>(
+        &'a self,
+        read_back: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        read_back.into_iter().filter_map(|(name, value)| {
+            let setting = self.find(name).filter(|setting| setting.default.is_some())?;
+            let value = value.strip_suffix(AS_SET).map_or(value, str::trim_end);
+            let value = value.strip_suffix(" bytes").unwrap_or(value);
+            setting.check(value).is_ok().then_some((setting.name, value))
+        })
     }
 
     /// Checks that an engine took what its configuration has: by what it gave back. What it did not
@@ -292,6 +328,25 @@ mod tests {
     fn the_defaults_are_those_of_what_is_set_otherwise() {
         let defaults = [("synchronous", "FULL"), ("threads", LEFT)];
         assert_eq!(SETTINGS.defaults().collect::<Vec<_>>(), defaults);
+    }
+
+    #[test]
+    fn a_program_has_settings_in_the_order_in_which_the_engine_takes_them() {
+        let set = [("zeal", "1"), ("compression", "lz4"), ("apt", "2"), ("synchronous", "FULL")];
+        let lines = ["synchronous=FULL", "compression=lz4", "apt=2", "zeal=1"];
+        assert_eq!(SETTINGS.in_a_program(set), lines);
+    }
+
+    #[test]
+    fn what_embermark_gives_an_engine_is_told_from_what_came_back() {
+        let back = [
+            ("cache_size", "7"),
+            ("synchronous", "2"),
+            ("threads", "12 bytes (as set)"),
+            ("other", "1"),
+        ];
+        let given: Vec<(&str, &str)> = SETTINGS.given(back).collect();
+        assert_eq!(given, [("synchronous", "2"), ("threads", "12")]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use embermark_model::Durability;
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::log_files::{holds, log_files};
 use crate::lsm::{Reads, To, Value};
-use crate::settings::SWITCH;
+use crate::settings::{SWITCH, lines};
 use crate::{
     Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
     Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
@@ -81,7 +81,26 @@ const SETTINGS: Settings = Settings {
     others: None,
     reserved: &[("sync", "it goes with each write, as --tier says")],
     candidates: CANDIDATES,
-    ..Settings::NONE
+    written: |set| {
+        lines("/* before leveldb_open(options, name, &error) */", set, |name, value| {
+            let value = match name {
+                "block_cache" => format!("leveldb_cache_create_lru({value})"),
+                "filter_policy_bits" => format!("leveldb_filterpolicy_create_bloom({value})"),
+                "compression" if value.eq_ignore_ascii_case("snappy") || value == "1" => {
+                    "leveldb_snappy_compression".to_owned()
+                }
+                "compression" => "leveldb_no_compression".to_owned(),
+                "paranoid_checks" => value.to_lowercase().replace("on", "1").replace("off", "0"),
+                _ => value.to_owned(),
+            };
+            let setter = match name {
+                "block_cache" => "cache",
+                "filter_policy_bits" => "filter_policy",
+                name => name,
+            };
+            format!("leveldb_options_set_{setter}(options, {value});")
+        })
+    },
 };
 
 const INDEX: &str = "https://github.com/google/leveldb/blob/main/doc/index.md";

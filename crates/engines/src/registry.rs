@@ -114,6 +114,48 @@ mod tests {
     }
 
     #[test]
+    fn every_candidate_is_of_settings_that_its_engine_takes_and_says_what_it_trades_and_where_it_is_from()
+     {
+        for engine in ENGINES {
+            let (id, settings) = (engine.info().id, engine.settings());
+            for candidate in settings.candidates {
+                let set = candidate.set.iter().copied();
+                assert_eq!(settings.check(set), Ok(()), "{id}");
+                assert!(candidate.manual.starts_with("http"), "{id}: {:?}", candidate.set);
+                assert!(!candidate.trades.is_empty(), "{id}: {:?}", candidate.set);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(all(feature = "sqlite", feature = "lmdb", feature = "rocksdb", feature = "berkeleydb"))]
+    fn settings_are_written_as_a_program_takes_them() {
+        let lines = |id: &str, set: &[(&'static str, &'static str)]| {
+            let of = find(id).unwrap().settings();
+            of.in_a_program(set.iter().copied())[1..].to_vec()
+        };
+        assert_eq!(
+            lines(
+                "sqlite",
+                &[("journal_mode", "WAL"), ("page_size", "8192"), ("synchronous", "2")]
+            ),
+            ["PRAGMA page_size = 8192;", "PRAGMA synchronous = 2;", "PRAGMA journal_mode = WAL;"]
+        );
+        assert_eq!(
+            lines("lmdb", &[("MDB_NORDAHEAD", "on"), ("MDB_WRITEMAP", "OFF")]),
+            ["flags &= ~MDB_WRITEMAP;", "flags |= MDB_NORDAHEAD;"]
+        );
+        assert_eq!(
+            lines("rocksdb", &[("recycle_log_file_num", "4"), ("block_size", "4096")]),
+            ["recycle_log_file_num=4;block_based_table_factory={block_size=4096;}"]
+        );
+        assert_eq!(
+            lines("berkeleydb", &[("set_lg_max", "1048576"), ("DB_TXN_NOSYNC", "ON")]),
+            ["set_flags DB_TXN_NOSYNC on", "set_lg_max 1048576"]
+        );
+    }
+
+    #[test]
     fn groups_hold_their_kind_and_an_unknown_word_is_answered_with_the_valid_ones() {
         let ids = |word| select(word).unwrap().iter().map(|e| e.info().id).collect::<Vec<_>>();
         assert!(ids("embedded").contains(&"memory") && !ids("all").contains(&"null"));

@@ -10,9 +10,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use embermark_engines::{Availability, Candidate, Engine, Kind, Tier, registry};
+use embermark_engines::{Availability, Candidate, Engine, Kind, Settings, Tier, registry};
 use embermark_harness::{Catalog, HarnessError, RunOptions, cells, interrupt};
 use embermark_model::plan::Plan;
+use embermark_model::result::ResultFile;
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::summary::{Resource, Usage};
 use embermark_tune::{Found, Measured, Outcome, Set, Subject, Tried, Worth, search};
@@ -93,8 +94,8 @@ struct Tuned {
     /// What today's settings and the winner used, where they were measured again.
     #[serde(skip_serializing_if = "Option::is_none")]
     uses: Option<[Uses; 2]>,
-    /// How the winner's settings are written in a program.
-    in_a_program: Vec<String>,
+    /// How a program has them: today's, and with the winner's on top.
+    in_a_program: [Vec<String>; 2],
     /// The manual's page and the trade of each candidate that was taken.
     because: Vec<Because>,
     /// How long the search took, in seconds.
@@ -279,17 +280,33 @@ fn one(
         engine: engine.info().id,
         today: subject.today.settings.clone(),
         uses: found.gain.as_ref().map(|_| [0, 1].map(uses)),
-        in_a_program: found
-            .winner
-            .iter()
-            .map(|(name, value)| (settings.written)(name, value))
-            .collect(),
+        in_a_program: [&Set::new(), &found.winner]
+            .map(|set| in_a_program(subject, set, &settings, last)),
         because: because.collect(),
         seconds: began.elapsed().as_secs_f64(),
         last_run: bench.folder(),
         found,
     };
     Ok((tuned, last.map(|(file, _)| file.manifest.machine.clone())))
+}
+
+/// How a program has the settings of the tier, today's and these on top, by what the engine gave back in the last run.
+fn in_a_program(
+    subject: &Subject,
+    set: &Set,
+    settings: &Settings,
+    last: Option<(&ResultFile, &[String])>,
+) -> Vec<String> {
+    let today = last.and_then(|(file, names)| {
+        let mut cells = file.cells.iter().filter(|cell| Some(&cell.id.engine) == names.first());
+        cells.find_map(|cell| cell.trials.first())
+    });
+    let given = today.iter().flat_map(|trial| &trial.settings);
+    let given = given.map(|(name, value)| (name.as_str(), value.as_str()));
+    let own = subject.with(set).settings;
+    let mut all: BTreeMap<&str, &str> = settings.given(given).collect();
+    all.extend(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    settings.in_a_program(all)
 }
 
 fn set_of(candidate: &Candidate) -> Set {

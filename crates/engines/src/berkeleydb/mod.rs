@@ -9,7 +9,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
-use crate::settings::SWITCH;
+use crate::settings::{SWITCH, lines};
 use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 
 #[cfg_attr(not(berkeleydb_linked), path = "../unlinked.rs")]
@@ -85,7 +85,7 @@ const SETTINGS: Settings = Settings {
         ("set_tmp_dir", "its files lie in its folder"),
     ],
     candidates: CANDIDATES,
-    written: |name, value| format!("DB_CONFIG: {name} {value}"),
+    written: |set| lines("# the file DB_CONFIG in the folder of the environment", set, store::line),
 };
 
 /// What tuning tries.

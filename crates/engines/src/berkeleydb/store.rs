@@ -53,21 +53,21 @@ fn configure(options: &OpenOptions) -> Result<()> {
     if options.settings.is_empty() {
         return Ok(());
     }
-    let line = |(name, value): &(String, String)| match (&**name, options.switch(name)) {
-        (INIT_TXN, _) => String::new(),
-        ("DB_LOG_AUTO_REMOVE", Some(on)) => format!("log_set_config {name} {}\n", on_off(on)),
-        ("DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC", Some(on)) => {
-            format!("set_flags {name} {}\n", on_off(on))
-        }
-        _ => format!("{name} {value}\n"),
-    };
     let file = options.dir.join("DB_CONFIG");
-    let written = fs::write(&file, options.settings.iter().map(line).collect::<String>());
+    let lines = options.settings.iter().map(|(name, value)| line(name, value) + "\n");
+    let written = fs::write(&file, lines.collect::<String>());
     written.map_err(|error| EngineError::file(ID, "write", file, error))
 }
 
-fn on_off(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
+/// A line of DB_CONFIG.
+pub(super) fn line(name: &str, value: &str) -> String {
+    let on = if value.eq_ignore_ascii_case("on") || value == "1" { "on" } else { "off" };
+    match name {
+        INIT_TXN => format!("# {INIT_TXN} {on}: a flag of DB_ENV->open"),
+        "DB_LOG_AUTO_REMOVE" => format!("log_set_config {name} {on}"),
+        "DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC" => format!("set_flags {name} {on}"),
+        _ => format!("{name} {value}"),
+    }
 }
 
 /// An open environment and its tables.

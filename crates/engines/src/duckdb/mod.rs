@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use embermark_model::{Durability, Explained, StandsOut};
 
+use crate::settings::lines;
 use crate::sql_driver::Stopped;
 use crate::{
     Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
@@ -174,7 +175,11 @@ const SETTINGS: Settings = Settings {
         ("access_mode", "it is written"),
     ],
     candidates: CANDIDATES,
-    written: |name, value| format!("SET {name} = '{value}';"),
+    written: |set| {
+        lines("-- before the database is attached", set, |name, value| {
+            format!("SET {name} = '{value}';")
+        })
+    },
 };
 
 const OVERVIEW: &str = "https://duckdb.org/docs/stable/configuration/overview";

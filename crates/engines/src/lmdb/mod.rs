@@ -14,7 +14,7 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
-use crate::settings::SWITCH;
+use crate::settings::{SWITCH, lines};
 use crate::{
     Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
     OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
@@ -87,7 +87,14 @@ const SETTINGS: Settings = Settings {
         ("MDB_RDONLY", "it is written"),
     ],
     candidates: CANDIDATES,
-    written: |name, value| format!("mdb_env_open: {name} {}", value.to_lowercase()),
+    written: |set| {
+        lines("/* before mdb_env_open(env, path, flags, mode) */", set, |name, value| {
+            match value.eq_ignore_ascii_case("on") || value == "1" {
+                true => format!("flags |= {name};"),
+                false => format!("flags &= ~{name};"),
+            }
+        })
+    },
 };
 
 /// What tuning tries.

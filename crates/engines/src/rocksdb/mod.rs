@@ -96,7 +96,12 @@ const SETTINGS: Settings = Settings {
         ("block_based_table_factory", "name its options one by one, such as block_size"),
     ],
     candidates: CANDIDATES,
-    ..Settings::NONE
+    written: |set| {
+        vec![
+            "# for GetOptionsFromString, in C rocksdb_get_options_from_string".to_owned(),
+            options::text(set.iter().copied()),
+        ]
+    },
 };
 
 /// What tuning tries.

@@ -85,15 +85,22 @@ impl Sizes {
             ("target_file_size_base", file.to_string()),
             ("level_compaction_dynamic_level_bytes", "true".to_owned()),
         ];
-        let is_of_tables = |name: &str| KNOWN[..OF_TABLES].iter().any(|known| known.name == name);
-        let text = |ours: &[(&str, String)], of_tables: bool| -> String {
-            let ours = ours.iter().map(|(name, value)| (*name, &**value));
-            let own = options.configured().filter(|(name, _)| is_of_tables(name) == of_tables);
-            let all = options.not_configured(ours).chain(own);
-            all.map(|(name, value)| format!("{name}={value};")).collect()
-        };
-        let of_tables = text(&of_tables, true);
-        format!("{}block_based_table_factory={{{of_tables}}}", text(&ours, false))
+        let ours = ours.iter().chain(&of_tables).map(|(name, value)| (*name, &**value));
+        text(options.not_configured(ours).chain(options.configured()))
+    }
+}
+
+/// Options as one text for the library, those of tables in the braces of theirs.
+pub(super) fn text<'a>(set: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let (mut of_database, mut of_tables) = (String::new(), String::new());
+    for (name, value) in set {
+        let is_of_tables = KNOWN[..OF_TABLES].iter().any(|known| known.name == name);
+        let text = if is_of_tables { &mut of_tables } else { &mut of_database };
+        text.extend([name, "=", value, ";"]);
+    }
+    match of_tables.is_empty() {
+        true => of_database,
+        false => format!("{of_database}block_based_table_factory={{{of_tables}}}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use crate::settings::SWITCH;
+use crate::settings::{SWITCH, lines};
 use crate::{Candidate, Setting, Settings, Takes};
 
 /// In the order in which they are set: what a new file is made with, then the lock before the journal,
@@ -38,7 +38,11 @@ pub(super) const SETTINGS: Settings = Settings {
     others: None,
     reserved: &[],
     candidates: CANDIDATES,
-    written: |name, value| format!("PRAGMA {name} = {value};"),
+    written: |set| {
+        lines("-- on each connection, before anything else", set, |name, value| {
+            format!("PRAGMA {name} = {value};")
+        })
+    },
 };
 
 /// What tuning tries.

@@ -134,3 +134,31 @@ fn a_text_of_no_statement_or_of_two_is_refused() {
     }
     statement::Prepared::new(&connection, "SELECT 1; \n").unwrap();
 }
+
+#[test]
+fn pragmas_that_are_pasted_into_a_program_give_it_the_same_settings() {
+    let (_folder, options) = options(Durability::Power);
+    let settings = vec![("page_size".to_owned(), "8192".to_owned())];
+    let options = OpenOptions { settings, ..options };
+    let read_back = Sqlite.open(&options).unwrap().settings;
+    let given = read_back.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let set = SETTINGS.given(given).chain([("page_size", "8192")]);
+    let pasted = SETTINGS.in_a_program(set).join("\n");
+    assert!(pasted.contains("PRAGMA synchronous = 2;"), "{pasted}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let program = rusqlite::Connection::open(elsewhere.path().join("its.db")).unwrap();
+    program.execute_batch(&pasted).unwrap();
+    program.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1);").unwrap();
+    let pragma = |name: &str| -> String {
+        let value =
+            program.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0));
+        match value.unwrap() {
+            rusqlite::types::Value::Text(text) => text,
+            rusqlite::types::Value::Integer(number) => number.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (name, value) in &read_back {
+        assert_eq!(&pragma(name), value, "{name}");
+    }
+}

@@ -88,7 +88,20 @@ const SETTINGS: Settings = Settings {
         ("exclusive", "a database is opened again"),
     ],
     candidates: CANDIDATES,
-    ..Settings::NONE
+    written: |set| {
+        let of = |of_tables: bool| -> String {
+            let set = set.iter().filter(|(name, _)| (*name == LEAF_PAGE) == of_tables);
+            set.map(|(name, value)| format!(",{name}={value}")).collect()
+        };
+        let calls =
+            [("wiredtiger_open", "create", of(false)), ("WT_SESSION::create", "", of(true))];
+        let calls = calls.iter().filter(|(.., set)| !set.is_empty());
+        calls
+            .map(|(call, before, set)| {
+                format!("{call}: \"{}\"", format!("{before}{set}").trim_start_matches(','))
+            })
+            .collect()
+    },
 };
 
 /// What tuning tries.

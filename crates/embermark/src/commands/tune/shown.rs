@@ -88,7 +88,7 @@ fn better(text: &mut String, tuned: &Tuned, winner: &Set, gain: &Gain, tier: Dur
     };
     let _ = writeln!(text, "  keeps      {tier}: {kept}");
     let _ = writeln!(text, "\n  in a program");
-    for line in &tuned.in_a_program {
+    for line in &tuned.in_a_program[1] {
         let _ = writeln!(text, "      {line}");
     }
     let _ = writeln!(
