@@ -71,6 +71,11 @@ pub const LEFT: &str = "default";
 /// On or off.
 pub const SWITCH: Takes = Takes::Word(&["OFF", "ON"]);
 
+/// Whether a value of a [switch](SWITCH) is on.
+pub fn is_on(value: &str) -> bool {
+    number(value, &["OFF", "ON"]) == Some(1)
+}
+
 impl Setting {
     /// A setting of which embermark sets nothing.
     pub const fn new(name: &'static str, takes: Takes) -> Self {
@@ -145,7 +150,7 @@ impl OpenOptions {
 
     /// The same of a [switch](SWITCH).
     pub fn switch(&self, name: &str) -> Option<bool> {
-        self.setting(name).map(|value| number(value, &["OFF", "ON"]) == Some(1))
+        self.setting(name).map(is_on)
     }
 
     /// The same of a number.

@@ -1,7 +1,7 @@
 //! What an experiment is asked.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{DeviceError, FileSystem};
@@ -58,6 +58,29 @@ pub struct Settings {
     pub violations: PathBuf,
     /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.
     pub memory: u64,
+}
+
+impl Settings {
+    /// Nothing to try yet, below a folder, by these workers: on ext4, on devices that do what they are asked.
+    pub fn new(folder: &Path, worker: WorkerProgram) -> Self {
+        Self {
+            folder: folder.join("work"),
+            worker,
+            seed: 42,
+            clients: 0,
+            states: 0,
+            short_works: 0,
+            kills: 0,
+            file_system: FileSystem::Ext4,
+            obeys_flushes: true,
+            over: Duration::ZERO,
+            fills: 0,
+            disk: 0,
+            longest_fill: Duration::from_secs(300),
+            violations: folder.join("violations"),
+            memory: 4 << 20,
+        }
+    }
 }
 
 /// An experiment could not be made: nothing is said of the engine.

@@ -2,6 +2,8 @@
 //!
 //! A table is a keyspace. Its batches cannot be read, which [`Overlay`] does.
 
+mod settings;
+
 use std::path::PathBuf;
 
 use ::fjall::{
@@ -15,10 +17,10 @@ use crate::kv::{
 };
 use crate::log_files::{holds, log_files};
 use crate::{
-    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable,
-    as_set,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
+    Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
 };
+use settings::{MEMTABLE, SETTINGS};
 
 const ID: &str = "fjall";
 /// Of the crate that is compiled in; the build script takes it from the lock file.
@@ -65,43 +67,14 @@ pub(crate) static ENGINE: Embedded<Persist> = Embedded {
     join: None,
 };
 
-/// Of its two builders (<https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html>,
-/// <https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html>).
-const SETTINGS: Settings = Settings {
-    known: &[
-        Setting::new("cache_size", Takes::Number).by_default("33554432"),
-        Setting::new(MEMTABLE, Takes::Number).by_default("67108864"),
-    ],
-    others: None,
-    reserved: &[("manual_journal_persist", "each change is persisted as --tier says")],
-    candidates: CANDIDATES,
-    ..Settings::NONE
-};
-
-/// What tuning tries.
-const CANDIDATES: &[Candidate] = &[
-    Candidate::new(
-        &[("max_memtable_size", "1048576")],
-        "smaller files, merged more often",
-        "https://docs.rs/fjall/latest/fjall/struct.KeyspaceCreateOptions.html",
-    ),
-    Candidate::new(
-        &[("max_memtable_size", "33554432")],
-        "more memory, and a longer log",
-        "https://docs.rs/fjall/latest/fjall/struct.KeyspaceCreateOptions.html",
-    ),
-];
-const MEMTABLE: &str = "max_memtable_size";
-
 /// Of the memory a quarter is for two memtables, one that is filled and one that is written, the
 /// rest for blocks.
 fn open(options: &OpenOptions, &persist: &Persist) -> Result<Opened> {
     let memtable = options.number(ID, MEMTABLE)?.unwrap_or(options.memory / 8);
     let blocks = options.memory - options.memory / 8 * 2;
     let cache = options.number(ID, "cache_size")?.unwrap_or(blocks);
-    let db = Database::builder(&options.dir).cache_size(cache).open();
-    let db = db.map_err(failed("open the database"))?;
-    let tables = KeyspaceCreateOptions::default().manual_journal_persist(true);
+    let db = settings::open(options, cache)?;
+    let tables = settings::of_tables(options)?.manual_journal_persist(true);
     let tables = tables.max_memtable_size(memtable);
     let settings = [
         ("persist", as_set(persist.map_or("none".to_owned(), |mode| format!("{mode:?}")))),

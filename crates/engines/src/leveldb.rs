@@ -16,7 +16,7 @@ use embermark_model::Durability;
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::log_files::{holds, log_files};
 use crate::lsm::{Reads, To, Value};
-use crate::settings::{SWITCH, lines};
+use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
     Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
@@ -90,7 +90,7 @@ const SETTINGS: Settings = Settings {
                     "leveldb_snappy_compression".to_owned()
                 }
                 "compression" => "leveldb_no_compression".to_owned(),
-                "paranoid_checks" => value.to_lowercase().replace("on", "1").replace("off", "0"),
+                "paranoid_checks" => u8::from(is_on(value)).to_string(),
                 _ => value.to_owned(),
             };
             let setter = match name {

@@ -14,9 +14,11 @@ use crate::kv::{
     Change, Direction, Each, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use crate::per_table::PerTable;
+use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
+    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable,
+    as_set,
 };
 
 const ID: &str = "redb";
@@ -63,11 +65,45 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
 /// All that its builder takes; durability goes with each transaction
 /// (<https://docs.rs/redb/4/redb/struct.Builder.html>). As shipped the cache is 1 GiB.
 const SETTINGS: Settings = Settings {
-    known: &[Setting::new("cache_size", Takes::Number).by_default("1073741824")],
+    known: &[
+        Setting::new("cache_size", Takes::Number).by_default("1073741824"),
+        Setting::new(TWO_PHASES, SWITCH),
+        Setting::new(QUICK_REPAIR, SWITCH),
+    ],
     others: None,
     reserved: &[("durability", "it goes with each transaction, as --tier says")],
-    ..Settings::NONE
+    candidates: CANDIDATES,
+    written: |set| {
+        lines("// Builder before create, WriteTransaction after begin_write", set, |name, value| {
+            let value = match name {
+                "cache_size" => value,
+                _ if is_on(value) => "true",
+                _ => "false",
+            };
+            let whose = if name == "cache_size" { "builder" } else { "transaction" };
+            format!("{whose}.set_{name}({value});")
+        })
+    },
 };
+
+/// Of each transaction: whether a commit syncs twice and needs no checksum to be believed, and whether it also keeps
+/// what a repair would have to find (<https://docs.rs/redb/4/redb/struct.WriteTransaction.html>).
+const TWO_PHASES: &str = "two_phase_commit";
+const QUICK_REPAIR: &str = "quick_repair";
+
+/// What tuning tries: by the manual either makes commits slower, and opening after a crash quicker.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[(TWO_PHASES, "ON")],
+        "a second sync for each commit",
+        "https://docs.rs/redb/4/redb/struct.WriteTransaction.html#method.set_two_phase_commit",
+    ),
+    Candidate::new(
+        &[(QUICK_REPAIR, "ON")],
+        "a second sync and more bytes for each commit",
+        "https://docs.rs/redb/4/redb/struct.WriteTransaction.html#method.set_quick_repair",
+    ),
+];
 
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
@@ -78,8 +114,11 @@ fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     // It tells its page size in statistics alone, for which it walks every tree.
     let settings = [
         ("durability", as_set(format_args!("{commit:?}"))),
-        ("cache size", as_set(format_args!("{cache} bytes"))),
+        ("cache_size", as_set(format_args!("{cache} bytes"))),
     ];
+    let is_on = |name| options.switch(name).unwrap_or(false);
+    let commit =
+        How { commit, two_phases: is_on(TWO_PHASES), keeps_allocator: is_on(QUICK_REPAIR) };
     let trees = Trees { db, commit, names: Vec::new(), copy: Vec::new() };
     Ok(Opened::embedded(trees, VERSION, settings))
 }
@@ -95,16 +134,26 @@ fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
     TableDefinition::new(name)
 }
 
-fn start(db: &Database, commit: Commit) -> Result<WriteTransaction> {
+/// How a transaction commits.
+#[derive(Clone, Copy)]
+struct How {
+    commit: Commit,
+    two_phases: bool,
+    keeps_allocator: bool,
+}
+
+fn start(db: &Database, how: How) -> Result<WriteTransaction> {
     let mut txn = db.begin_write().map_err(failed("begin to write"))?;
-    txn.set_durability(commit).map_err(failed("set the durability"))?;
+    txn.set_durability(how.commit).map_err(failed("set the durability"))?;
+    txn.set_two_phase_commit(how.two_phases);
+    txn.set_quick_repair(how.keeps_allocator);
     Ok(txn)
 }
 
 /// An open database and its tables.
 struct Trees {
     db: Arc<Database>,
-    commit: Commit,
+    commit: How,
     names: Vec<String>,
     /// A value that was given out.
     copy: Vec<u8>,
@@ -118,14 +167,14 @@ impl Trees {
 }
 
 /// Makes a commit that keeps all those before it.
-fn keep(db: &Database) -> Result<()> {
-    start(db, Commit::Immediate)?.commit().map_err(failed("commit"))
+fn keep(db: &Database, how: How) -> Result<()> {
+    start(db, How { commit: Commit::Immediate, ..how })?.commit().map_err(failed("commit"))
 }
 
 impl Lifecycle for Trees {
     /// A commit that keeps all those before it, and compaction.
     fn maintain(&mut self) -> Result<()> {
-        keep(&self.db)?;
+        keep(&self.db, self.commit)?;
         self.alone("compact")?.compact().map_err(failed("compact")).map(drop)
     }
 
@@ -166,7 +215,7 @@ impl Lifecycle for Trees {
 
     /// The last client's keeps what was committed.
     fn close(self: Box<Self>) -> Result<()> {
-        if Arc::strong_count(&self.db) == 1 { keep(&self.db) } else { Ok(()) }
+        if Arc::strong_count(&self.db) == 1 { keep(&self.db, self.commit) } else { Ok(()) }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod result;
 pub mod result_set;
 pub mod scale;
 pub mod table;
+pub mod tuning_result;
 pub mod url;
 
 pub use card::Card;

@@ -8,12 +8,14 @@ mod cells;
 mod data;
 mod durability;
 mod gather;
+mod tuned;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
+use embermark_model::tuning_result::TuningResult;
 
 use crate::fleet::Fleet;
 use crate::scaling::Explanations;
@@ -22,6 +24,7 @@ use crate::{ReportError, notes};
 
 use data::AdviceData;
 use durability::DurabilityData;
+use tuned::TuningData;
 
 pub use data::{Page, PhaseFacts, WorkloadFacts};
 
@@ -104,6 +107,27 @@ pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
     Page {
         face: notes::secret(&secret),
         durability: Some(DurabilityData::of_run(run)),
+        ..gather::gather(&[], PageOptions::default())
+    }
+}
+
+/// The page for a result of `embermark tune`. `unpublishable` are the engines whose licences forbid publishing
+/// figures.
+///
+/// # Errors
+/// When this build has no page.
+pub fn tuning_page(result: &TuningResult, unpublishable: &[&str]) -> Result<String, ReportError> {
+    let data = tuning_data(result, unpublishable);
+    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+}
+
+/// What that page is given.
+pub fn tuning_data(result: &TuningResult, unpublishable: &[&str]) -> Page<'static> {
+    let tuned = |id: &&&str| result.engines.values().any(|tuned| tuned.engine == **id);
+    let secret: Vec<&str> = unpublishable.iter().filter(tuned).copied().collect();
+    Page {
+        face: notes::secret(&secret),
+        tuned: Some(TuningData::of(result)),
         ..gather::gather(&[], PageOptions::default())
     }
 }

@@ -26,6 +26,7 @@ pub mod shown;
 pub mod summary;
 mod table;
 pub mod text;
+pub mod tuned;
 
 use std::path::Path;
 

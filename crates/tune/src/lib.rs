@@ -10,6 +10,6 @@ mod found;
 mod measured;
 mod search;
 
-pub use found::{Columns, Ended, Found, Gain, Kept, Outcome, Set, Tried, words};
+pub use found::{Columns, Ended};
 pub use measured::{Measured, Subject, Worth};
 pub use search::{Bench, TooShort, search};

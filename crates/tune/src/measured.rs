@@ -9,9 +9,10 @@ use embermark_harness::progress::Silent;
 use embermark_harness::{HarnessError, RunOptions, try_out};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
+use embermark_model::tuning_result::{Kept, Set};
 use embermark_model::{Configuration, Configurations};
 
-use crate::found::{Columns, Ended, Kept, Set};
+use crate::found::{Columns, Ended};
 use crate::search::Bench;
 
 /// What is tuned.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use embermark_meter::statistics::{geometric_mean, median, ratio_interval};
+use embermark_model::tuning_result::{Found, Gain, Kept, Outcome, Set, Tried, words};
 
-use crate::found::{Columns, Ended, Found, Gain, Kept, Outcome, Set, Tried, words};
+use crate::found::{Columns, Ended};
 
 /// What measures settings, and puts them to the test.
 pub trait Bench {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::{env, thread};
 
-use embermark_durability::{FileSystem, Settings, WorkerProgram, own_mounts};
+use embermark_durability::{Settings, WorkerProgram, own_mounts};
 use embermark_skips::skipped;
 use libtest_mimic::Trial;
 
@@ -13,27 +13,13 @@ pub const WORKER: &str = "durability-worker";
 
 /// Nothing to try yet, below a folder, with workers that are this program.
 pub fn settings(folder: &Path) -> Settings {
-    Settings {
-        folder: folder.join("work"),
-        worker: WorkerProgram {
-            program: env::current_exe().unwrap(),
-            args: vec![WORKER.to_owned()],
-            library: None,
-        },
-        seed: 0,
-        clients: 0,
-        states: 0,
-        short_works: 0,
-        kills: 0,
-        file_system: FileSystem::Ext4,
-        obeys_flushes: true,
-        over: Duration::ZERO,
-        fills: 0,
-        disk: 96 << 20,
-        longest_fill: Duration::from_secs(20),
-        violations: folder.join("violations"),
-        memory: 4 << 20,
-    }
+    let worker = WorkerProgram {
+        program: env::current_exe().unwrap(),
+        args: vec![WORKER.to_owned()],
+        library: None,
+    };
+    let longest_fill = Duration::from_secs(20);
+    Settings { seed: 0, disk: 96 << 20, longest_fill, ..Settings::new(folder, worker) }
 }
 
 /// A test of that name, which fails by panicking.

@@ -29,19 +29,12 @@ use crate::error::Failure;
 use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed};
 use told::Told;
 
-/// When a disk has not become full until then, another program's file takes the rest.
-const LONGEST_FILL: Duration = Duration::from_secs(300);
-
-/// Cache memory of every engine: little, so that it writes what it has changed.
-pub(super) const MEMORY: u64 = 4 << 20;
 /// States to look at, where nothing is said: of an embedded engine, and of a server.
 const STATES: [u32; 2] = [300, 60];
 /// The hidden command of a worker.
 const WORKER: &str = "durability-worker";
 /// The folder of databases and devices, in that of the run; gone with it.
-pub(super) const WORK: &str = "work";
-/// The folder of what broke a promise.
-pub(super) const VIOLATIONS: &str = "violations";
+const WORK: &str = "work";
 /// The tables, beside the result, and their columns.
 const TABLES: (&str, usize) = ("table.txt", 120);
 /// What engines did when their disk was full, in Markdown.
@@ -293,20 +286,16 @@ fn try_all(
     let program = std::env::current_exe().map_err(Failure::runtime)?;
     let mut settings = Settings {
         folder: work.to_owned(),
-        worker: WorkerProgram { program, args: Vec::new(), library: None },
         seed: head.seed,
         clients: head.clients,
         states: head.states,
         short_works: head.short_works,
         kills: head.kills,
         file_system: file_system(&head.file_system)?,
-        obeys_flushes: true,
         over: Duration::from_secs(head.over_s),
         fills: head.fills,
         disk: head.disk_bytes.unwrap_or(0),
-        longest_fill: LONGEST_FILL,
-        violations: out.join(VIOLATIONS),
-        memory: MEMORY,
+        ..Settings::new(out, WorkerProgram { program, args: Vec::new(), library: None })
     };
     let needs_devices = head.states.max(head.server_states).max(head.fills) > 0;
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);

@@ -6,6 +6,7 @@ use std::path::Path;
 use embermark_engines::registry;
 use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
+use embermark_model::tuning_result::TuningResult;
 use embermark_report::ReportError;
 use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
@@ -42,10 +43,23 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Re
 /// # Errors
 /// When this build has no page, or the file cannot be written.
 pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
-    let engines = registry::all().iter().filter(|engine| engine.forbids_publishing());
-    let unpublishable: Vec<&str> = engines.map(|engine| engine.info().id).collect();
-    let page = html::durability_page(run, &unpublishable).map_err(Failure::runtime)?;
+    let page = html::durability_page(run, &unpublishable()).map_err(Failure::runtime)?;
     std::fs::write(file, page).map_err(Failure::unwritable(file))
+}
+
+/// Writes the page of a result of `embermark tune` to `file`.
+///
+/// # Errors
+/// When this build has no page, or the file cannot be written.
+pub fn write_tuning(result: &TuningResult, file: &Path) -> Result<(), Failure> {
+    let page = html::tuning_page(result, &unpublishable()).map_err(Failure::runtime)?;
+    std::fs::write(file, page).map_err(Failure::unwritable(file))
+}
+
+/// The engines whose licences forbid publishing figures.
+fn unpublishable() -> Vec<&'static str> {
+    let engines = registry::all().iter().filter(|engine| engine.forbids_publishing());
+    engines.map(|engine| engine.info().id).collect()
 }
 
 fn engines() -> BTreeMap<String, EngineFacts> {

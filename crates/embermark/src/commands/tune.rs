@@ -1,7 +1,7 @@
 //! `embermark tune`.
 
 mod keeps;
-mod shown;
+mod subjects;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,23 +10,29 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use embermark_engines::{Availability, Candidate, Engine, Kind, Settings, Tier, registry};
+use embermark_engines::{Settings, registry};
 use embermark_harness::{Catalog, HarnessError, RunOptions, cells, interrupt};
 use embermark_model::plan::Plan;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Machine, ResultFile};
+use embermark_model::tuning_result::{Because, Outcome, Set, Tried, Tuned, TuningResult, Uses};
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::summary::{Resource, Usage};
-use embermark_tune::{Found, Measured, Outcome, Set, Subject, Tried, Worth, search};
-use serde::Serialize;
+use embermark_report::tuned;
+use embermark_tune::{Measured, Subject, Worth, search};
 
-use super::output;
+use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
+use super::{output, page};
 use crate::error::Failure;
 use crate::plan::{PlanArgs, configurations, milliseconds, parsed};
-use keeps::Keeper;
+use keeps::{Keeper, Proof};
+use subjects::{Task, set_of};
 
 /// What is tuned for where nothing is said.
 const WORK: &str = "sensors:10k";
+
+/// Short works of a proof: those of no and of one operation, some 400 states. Of all 14 there are 1,300.
+const SHORT_WORKS: u32 = 4;
 
 /// The result, in the folder.
 const RESULT: &str = "tune.json";
@@ -76,61 +82,14 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 150)]
     states: u32,
 
+    /// Short works that they must survive a power cut in, in every state that one can leave, beside these: 14 have up
+    /// to two operations. 0: none
+    #[arg(long, value_name = "N", default_value_t = SHORT_WORKS)]
+    short_works: u32,
+
     /// Folder for the result and the runs [default: results/DATE-TIME]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-/// What was found of one engine, and what it costs.
-#[derive(Serialize)]
-struct Tuned {
-    /// The engine.
-    engine: &'static str,
-    /// The settings it had in place of embermark's.
-    today: Set,
-    /// What the search found.
-    #[serde(flatten)]
-    found: Found,
-    /// What today's settings and the winner used, where they were measured again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uses: Option<[Uses; 2]>,
-    /// How a program has them: today's, and with the winner's on top.
-    in_a_program: [Vec<String>; 2],
-    /// The manual's page and the trade of each candidate that was taken.
-    because: Vec<Because>,
-    /// How long the search took, in seconds.
-    seconds: f64,
-    /// The folder of the last run.
-    last_run: PathBuf,
-}
-
-/// What the cells of a column used: absent was not measured.
-#[derive(Default, Serialize)]
-struct Uses {
-    /// Largest resident memory, in bytes.
-    memory: Option<f64>,
-    /// Size on disk of rows loaded once, in bytes.
-    disk: Option<f64>,
-    /// Time to open it, in ns.
-    open: Option<f64>,
-}
-
-/// Why a candidate is one.
-#[derive(Serialize)]
-struct Because {
-    set: Set,
-    trades: String,
-    manual: String,
-}
-
-/// All of it.
-#[derive(Serialize)]
-struct Outcomes {
-    embermark_tune: u32,
-    workloads: Vec<String>,
-    tier: Durability,
-    machine: Option<embermark_model::result::Machine>,
-    engines: BTreeMap<String, Tuned>,
 }
 
 /// Searches for the best settings of engines.
@@ -143,11 +102,11 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     if workloads.is_empty() {
         workloads.push(WORK.to_owned());
     }
-    let tries = own_candidates(&args.tries)?;
-    let subjects = subjects(&engines, &own, &tries, tier)?;
+    let tries = subjects::of_words(&args.tries)?;
+    let tasks = subjects::tasks(&engines, &own, &tries, tier)?;
     let asked = PlanArgs {
         workloads,
-        engines: vec![subjects[0].0.today.engine.clone()],
+        engines: vec![tasks[0].subject.today.engine.clone()],
         tier: vec![tier.name().to_owned()],
         variant: args.variant.clone().into_iter().collect(),
         phases: args.phases.clone(),
@@ -159,7 +118,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let plan = asked.plan()?;
     let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
     cells::check_effects(&plan, &catalog)?;
-    for (subject, candidates) in &subjects {
+    for Task { subject, candidates, .. } in &tasks {
         let today = Some(subject.today.clone()).filter(Configuration::has_settings);
         let all = candidates.iter().map(|set| subject.with(set)).chain(today);
         let all: Configurations = all.enumerate().map(|(at, own)| (format!("{at}"), own)).collect();
@@ -170,28 +129,28 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let out = out.canonicalize().map_err(Failure::unwritable(&out))?;
     let options = RunOptions { interrupt: interrupt::on_signals()?, ..RunOptions::new(&out)? };
     let ends = Instant::now() + Duration::from_millis(milliseconds("--for", &args.lasts)?);
-    let mut all = Outcomes {
-        embermark_tune: 1,
+    let mut all = TuningResult {
+        embermark_tune: TuningResult::VERSION,
         workloads: plan.workloads.clone(),
         tier,
         machine: None,
         engines: BTreeMap::new(),
     };
-    let engines = subjects.len() as u32;
-    for (at, (subject, candidates)) in subjects.iter().enumerate() {
+    let engines = tasks.len() as u32;
+    for (at, task) in tasks.iter().enumerate() {
         let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
-        let tuned = match one(subject, candidates, (&plan, tier), &options, left, &args) {
+        let tuned = match one(task, (&plan, tier), &options, left, &args) {
             Err(Stop::Interrupted) => {
                 say!("embermark: interrupted; what was found before is in {}", out.display());
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(Stop::TooShort(least)) => {
-                let candidates = candidates.len();
+                let candidates = task.candidates.len();
                 let least = least.as_secs() + 1;
                 return Err(Failure::usage(format!(
                     "the time is too short for {}: a first look at its {candidates} candidates, and the comparison at the \
                      end, take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
-                    subject.name,
+                    task.subject.name,
                     least * u64::from(engines)
                 )));
             }
@@ -201,13 +160,21 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                 tuned
             }
         };
-        output::print(&shown::text(subject, &tuned, tier, &plan.workloads))?;
-        all.engines.insert(subject.name.clone(), tuned);
+        output::print(&tuned::text(&task.subject.name, &tuned, &all))?;
+        all.engines.insert(task.subject.name.clone(), tuned);
         let json = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
         let path = out.join(RESULT);
         fs::write(&path, json).map_err(Failure::unwritable(&path))?;
     }
-    output::print(&format!("  result  {}\n", out.join(RESULT).display()))
+    // The search is done and kept: a page that cannot be made of it is a note and no failure.
+    let page = match page::write_tuning(&all, &out.join(PAGE)) {
+        Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
+        Err(failure) => {
+            say!("embermark: no {PAGE}: {failure}");
+            String::new()
+        }
+    };
+    output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))
 }
 
 /// Why an engine is not tuned.
@@ -228,20 +195,19 @@ impl From<HarnessError> for Stop {
 
 /// Tunes one engine, and says on which machine.
 fn one(
-    subject: &Subject,
-    candidates: &[Set],
+    Task { subject, candidates, weaker }: &Task,
     (plan, tier): (&Plan, Durability),
     options: &RunOptions,
     left: Duration,
     args: &TuneArgs,
-) -> Result<(Tuned, Option<embermark_model::result::Machine>), Stop> {
+) -> Result<(Tuned, Option<Machine>), Stop> {
     let began = Instant::now();
     let name = &subject.name;
     let says = |text: &str| say!("{name}: {text}");
     let engine =
         registry::find(&subject.today.engine).map_err(|e| Stop::Failed(Failure::usage(e)))?;
-    let keeper =
-        Keeper::new(engine, tier, (args.kills, args.states), &options.out, &options.interrupt);
+    let proof = Proof { kills: args.kills, states: args.states, short_works: args.short_works };
+    let keeper = Keeper::new(engine, tier, proof, &options.out, &options.interrupt);
     let mut keeps = |own: &Configuration| keeper.keeps(own);
     let mut bench = Measured::new((subject, plan, options), began + left, &mut keeps, &says);
     let Worth { worth, others } = bench.begin(candidates.to_vec())?;
@@ -251,6 +217,7 @@ fn one(
     };
     let out = |(set, why)| Tried { set, trials: 0, gain: None, outcome: Outcome::Out { why } };
     found.tried.extend(others.into_iter().map(out));
+    found.tried.extend(weaker.iter().cloned());
     let last = bench.last();
     let uses = |at: usize| {
         let cells = last.iter().flat_map(|(file, names)| {
@@ -277,7 +244,7 @@ fn one(
         is_part.then_some(Because { set, trades, manual })
     });
     let tuned = Tuned {
-        engine: engine.info().id,
+        engine: engine.info().id.to_owned(),
         today: subject.today.settings.clone(),
         uses: found.gain.as_ref().map(|_| [0, 1].map(uses)),
         in_a_program: [&Set::new(), &found.winner]
@@ -307,95 +274,4 @@ fn in_a_program(
     let mut all: BTreeMap<&str, &str> = settings.given(given).collect();
     all.extend(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     settings.in_a_program(all)
-}
-
-fn set_of(candidate: &Candidate) -> Set {
-    candidate.set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-}
-
-/// Candidates of the command line, by engine.
-fn own_candidates(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
-    let of = |text: &String| {
-        let named = format!("try={text}");
-        let (_, own) = parsed(&named)
-            .map_err(|_| Failure::usage(format!("--try {text}: write ENGINE:SETTING=VALUE,…")))?;
-        Ok((own.engine, own.settings))
-    };
-    tries.iter().map(of).collect()
-}
-
-/// The engines to tune, with the candidates of each in a tier.
-fn subjects(
-    words: &[String],
-    own: &Configurations,
-    tries: &[(String, Set)],
-    tier: Durability,
-) -> Result<Vec<(Subject, Vec<Set>)>, Failure> {
-    let candidates = |engine: &dyn Engine| -> Vec<Set> {
-        let known = engine.settings().candidates.iter().filter(|one| one.keeps >= tier).map(set_of);
-        let tried =
-            tries.iter().filter(|(id, _)| id == engine.info().id).map(|(_, set)| set.clone());
-        known.chain(tried).collect()
-    };
-    let plain = |engine: &dyn Engine| Subject {
-        name: engine.info().id.to_owned(),
-        today: Configuration {
-            engine: engine.info().id.to_owned(),
-            settings: BTreeMap::new(),
-            library: None,
-        },
-    };
-    let mut all = Vec::new();
-    let default = words.is_empty() && own.is_empty();
-    let groups = if default { vec!["embedded".to_owned()] } else { words.to_vec() };
-    let is_alone = |word: &String| registry::find(word).is_ok();
-    for word in &groups {
-        if let Some(today) = own.get(word) {
-            let engine = registry::find(&today.engine).map_err(Failure::usage)?;
-            let subject = Subject { name: word.clone(), today: today.clone() };
-            all.push((subject, engine, candidates(engine)));
-            continue;
-        }
-        for engine in registry::select(word).map_err(Failure::usage)? {
-            let of = candidates(engine);
-            // Of a group those that there is something to tune of.
-            let here = matches!(engine.availability(), Availability::Ready { .. })
-                && matches!(engine.tier(tier), Tier::Offered { .. });
-            if is_alone(word) || (here && !of.is_empty() && engine.info().kind != Kind::Reference) {
-                all.push((plain(engine), engine, of));
-            }
-        }
-    }
-    for (name, today) in own.iter().filter(|(name, _)| !words.contains(name)) {
-        let engine = registry::find(&today.engine).map_err(Failure::usage)?;
-        all.push((
-            Subject { name: name.clone(), today: today.clone() },
-            engine,
-            candidates(engine),
-        ));
-    }
-    for (id, _) in tries {
-        if all.iter().all(|(subject, ..)| subject.today.engine != *id) {
-            return Err(Failure::usage(format!("--try {id}:…: name {id} among the engines")));
-        }
-    }
-    for (_, engine, of) in &all {
-        let id = engine.info().id;
-        if let Availability::Missing { why, remedy } = engine.availability() {
-            return Err(Failure::usage(format!("{id} is not here: {why}; {remedy}")));
-        }
-        if of.is_empty() {
-            let has = |engine: &&&dyn Engine| !engine.settings().candidates.is_empty();
-            let others = registry::ENGINES.iter().filter(has).map(|engine| engine.info().id);
-            return Err(Failure::usage(format!(
-                "{id} has nothing to tune beside its cache; engines that have: {}; or name settings yourself: \
-                 --try {id}:SETTING=VALUE",
-                others.collect::<Vec<_>>().join(", ")
-            )));
-        }
-        if let Tier::Unsupported { why } = engine.tier(tier) {
-            return Err(Failure::usage(format!("{id} has no tier {tier}: {why}")));
-        }
-    }
-    Ok(all.into_iter().map(|(subject, _, of)| (subject, of)).collect())
 }

@@ -61,6 +61,8 @@ const EXPLAINED: &[Explained] = &[Explained {
 
 /// Whether it has transactions and a log. A flag of the opening alone, which DB_CONFIG does not know.
 const INIT_TXN: &str = "DB_INIT_TXN";
+/// Bytes of a page of a table that is made, which DB_CONFIG does not know either.
+const PAGE_SIZE: &str = "set_pagesize";
 
 /// Lines of its file DB_CONFIG, which overrules what a program sets
 /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its flags
@@ -71,6 +73,7 @@ const SETTINGS: Settings = Settings {
         Setting::new("DB_TXN_NOSYNC", SWITCH),
         Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH),
         Setting::new("DB_LOG_AUTO_REMOVE", SWITCH).by_default("OFF"),
+        Setting::new(PAGE_SIZE, Takes::Number),
         Setting::new("set_cachesize", Takes::Any).by_default("0 262144 1"),
         Setting::new("set_lg_bsize", Takes::Number).by_default("32768"),
         Setting::new("set_lg_max", Takes::Number),
@@ -90,6 +93,17 @@ const SETTINGS: Settings = Settings {
 
 /// What tuning tries.
 const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[(PAGE_SIZE, "1024")],
+        "more pages, each with its header",
+        "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/general_am_conf.html",
+    ),
+    Candidate::new(
+        &[(PAGE_SIZE, "8192")],
+        "a power cut may tear a page that is larger than what the device writes at once",
+        "https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html",
+    )
+    .keeping(Durability::Process),
     Candidate::new(
         &[("set_lg_bsize", "1048576")],
         "a megabyte of memory",

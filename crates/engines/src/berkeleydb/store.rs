@@ -12,10 +12,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{ID, INIT_TXN};
+use super::{ID, INIT_TXN, PAGE_SIZE};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::per_table::PerTable;
+use crate::settings::is_on;
 use crate::{
     Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Origin,
     Result, Scope,
@@ -41,7 +42,12 @@ pub(super) fn origin() -> Option<Origin> {
 pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) -> Result<Opened> {
     configure(options)?;
     let set = (options.switch(INIT_TXN).unwrap_or(tier), write_nosync);
-    let env = Rc::new(Env::open(&options.dir, options.memory, options.durability, set)?);
+    let page = match options.number(ID, PAGE_SIZE)? {
+        Some(page) => page,
+        None => page::size(&options.dir, options.durability),
+    };
+    let env = Env::open(&options.dir, options.memory, (page, options.durability), set)?;
+    let env = Rc::new(env);
     let (settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
     let dir = options.dir.clone();
     let store = Trees { tables: Vec::new(), env, buffers, dir, crashes: false };
@@ -61,8 +67,9 @@ fn configure(options: &OpenOptions) -> Result<()> {
 
 /// A line of DB_CONFIG.
 pub(super) fn line(name: &str, value: &str) -> String {
-    let on = if value.eq_ignore_ascii_case("on") || value == "1" { "on" } else { "off" };
+    let on = if is_on(value) { "on" } else { "off" };
     match name {
+        PAGE_SIZE => format!("# before DB->open: db->set_pagesize(db, {value})"),
         INIT_TXN => format!("# {INIT_TXN} {on}: a flag of DB_ENV->open"),
         "DB_LOG_AUTO_REMOVE" => format!("log_set_config {name} {on}"),
         "DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC" => format!("set_flags {name} {on}"),

@@ -4,7 +4,7 @@
 use super::api::info;
 use embermark_model::Durability;
 
-use crate::settings::{SWITCH, lines};
+use crate::settings::{SWITCH, is_on, lines};
 use crate::{Candidate, Setting, Settings, Takes};
 
 /// Its settings.
@@ -22,16 +22,13 @@ pub(super) const SETTINGS: Settings = Settings {
         lines(
             "# gfix of the database FILE, once; a page size when it is made",
             set,
-            |name, value| {
-                let on = value.eq_ignore_ascii_case("on") || value == "1";
-                match name {
-                    "page_size" => format!("CREATE DATABASE 'FILE' PAGE_SIZE {value};"),
-                    "page_buffers" => format!("gfix -buffers {value} FILE"),
-                    "forced_writes" => {
-                        format!("gfix -write {} FILE", if on { "sync" } else { "async" })
-                    }
-                    _ => format!("gfix -housekeeping {value} FILE"),
+            |name, value| match name {
+                "page_size" => format!("CREATE DATABASE 'FILE' PAGE_SIZE {value};"),
+                "page_buffers" => format!("gfix -buffers {value} FILE"),
+                "forced_writes" => {
+                    format!("gfix -write {} FILE", if is_on(value) { "sync" } else { "async" })
                 }
+                _ => format!("gfix -housekeeping {value} FILE"),
             },
         )
     },

@@ -85,7 +85,7 @@ fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, Os
 }
 
 /// The variable that overrides a line of the configuration, `data.wal-fsync-delay`.
-fn variable(name: &str) -> OsString {
+pub(super) fn variable(name: &str) -> OsString {
     format!("INFLUXDB_{}", name.replace(['.', '-'], "_").to_ascii_uppercase()).into()
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::session::Session;
 use super::{TIERS, rest, udp};
 use crate::server::engine::ReadBack;
-use crate::{OpenOptions, Result, Setting, Settings, Takes};
+use crate::settings::lines;
+use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
 
 /// Sections of the server's own account of itself
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
@@ -31,7 +32,8 @@ pub(super) const SETTINGS: Settings = Settings {
         Setting::new("data.max-concurrent-compactions", Takes::Number),
         Setting::new("data.max-index-log-file-size", Takes::Any),
         Setting::new("data.series-id-set-cache-size", Takes::Number),
-        Setting::new("data.wal-fsync-delay", Takes::Any),
+        Setting::new(FSYNC_DELAY, Takes::Any),
+        Setting::new("data.index-version", Takes::Word(&["inmem", "tsi1"])),
         Setting::new("coordinator.max-concurrent-queries", Takes::Number),
         Setting::new("coordinator.write-timeout", Takes::Any),
     ],
@@ -40,8 +42,33 @@ pub(super) const SETTINGS: Settings = Settings {
         ("data.dir", "its files lie in its folder"),
         ("data.wal-dir", "its files lie in its folder"),
     ],
-    ..Settings::NONE
+    candidates: CANDIDATES,
+    written: |set| {
+        lines("# the server's environment", set, |name, value| {
+            format!("{}={value}", super::managed::variable(name).display())
+        })
+    },
 };
+
+const MANUAL: &str = "https://docs.influxdata.com/influxdb/v1/administration/config/";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[("data.index-version", "tsi1")], "an index in files, for many series", MANUAL),
+    Candidate::new(&[(SNAPSHOT, "8m")], "more files, merged more often", MANUAL),
+    Candidate::new(&[(SNAPSHOT, "100m")], "memory, and a longer log to read at the start", MANUAL),
+    Candidate::new(&[("data.max-index-log-file-size", "10m")], "memory for the index", MANUAL),
+    Candidate::new(
+        &[(FSYNC_DELAY, "10ms")],
+        "a lone writer waits for others to be synced with it",
+        MANUAL,
+    ),
+    Candidate::new(
+        &[(FSYNC_DELAY, "100ms")],
+        "a lone writer waits for others to be synced with it",
+        MANUAL,
+    ),
+];
 
 /// Under this name stands how long a write waits for others to be synced with it.
 const FSYNC_DELAY: &str = "data.wal-fsync-delay";

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
-use crate::settings::{SWITCH, lines};
+use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
     OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
@@ -89,7 +89,7 @@ const SETTINGS: Settings = Settings {
     candidates: CANDIDATES,
     written: |set| {
         lines("/* before mdb_env_open(env, path, flags, mode) */", set, |name, value| {
-            match value.eq_ignore_ascii_case("on") || value == "1" {
+            match is_on(value) {
                 true => format!("flags |= {name};"),
                 false => format!("flags &= ~{name};"),
             }

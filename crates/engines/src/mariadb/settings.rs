@@ -4,6 +4,7 @@ use super::session::Session;
 use super::{NAME, failed};
 use embermark_model::Durability;
 
+use crate::settings::lines;
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
 
 /// The variables that decide durability and speed, in the order in which they are shown.
@@ -46,7 +47,7 @@ pub(super) const SETTINGS: Settings = Settings {
         ("skip_networking", "its clients are ours alone"),
     ],
     candidates: CANDIDATES,
-    ..Settings::NONE
+    written: |set| lines("[mysqld]", set, |name, value| format!("{name} = {value}")),
 };
 
 const INNODB: &str = "https://mariadb.com/kb/en/innodb-system-variables/";

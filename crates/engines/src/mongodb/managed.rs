@@ -6,7 +6,7 @@ use super::NAME;
 use super::installation;
 use super::library::LIBRARY;
 use super::session::Session;
-use super::settings::{COMPRESSORS, ENGINE_CONFIG};
+use super::settings::{self, COMPRESSORS, ENGINE_CONFIG};
 use super::tier::{self, TIERS};
 use super::uri::Uri;
 use crate::server::address::Listening;
@@ -79,7 +79,7 @@ fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     let mut args: Vec<_> =
         ours.flat_map(|(_, option, value)| [*option, *value]).map(str::to_owned).collect();
     for (name, value) in options.configured() {
-        args.extend(["--setParameter".to_owned(), format!("{name}={value}")]);
+        args.extend(settings::arguments(name, value));
     }
     args.extend(tier::arguments(options, version).iter().map(|&arg| arg.to_owned()));
     args

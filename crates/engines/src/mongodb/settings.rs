@@ -5,8 +5,8 @@ use super::answer::Value;
 use super::session::Session;
 use super::tier::{self, HANDS_OVER};
 use crate::server::engine::ReadBack;
-use crate::settings::LEFT;
-use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
+use crate::settings::{LEFT, lines};
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
@@ -32,25 +32,80 @@ const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
 /// Under this name stands how writes are acknowledged.
 pub(super) const CONCERN: &str = "writeConcern";
 
-/// Options given at the start that decide durability, speed, or who can reach the server.
-const OPTIONS: [&str; 6] = [
-    ENGINE_CONFIG,
-    "storage.wiredTiger.collectionConfig.blockCompressor",
-    "storage.journal.commitIntervalMs",
-    "storage.syncPeriodSecs",
-    "net.bindIp",
-    COMPRESSORS,
+/// Options given at the start that a configuration may set, each with its name on the command line
+/// (<https://www.mongodb.com/docs/v6.0/reference/program/mongod/>).
+pub(super) const AT_START: [(&str, &str); 6] = [
+    (COLLECTIONS, "--wiredTigerCollectionBlockCompressor"),
+    (JOURNAL_COMPRESSOR, "--wiredTigerJournalCompressor"),
+    (PREFIXES, "--wiredTigerIndexPrefixCompression"),
+    (INDEX_FOLDER, "--wiredTigerDirectoryForIndexes"),
+    (COMMIT_INTERVAL, "--journalCommitInterval"),
+    (CHECKPOINTS, "--syncdelay"),
 ];
+const COLLECTIONS: &str = "storage.wiredTiger.collectionConfig.blockCompressor";
+const JOURNAL_COMPRESSOR: &str = "storage.wiredTiger.engineConfig.journalCompressor";
+const PREFIXES: &str = "storage.wiredTiger.indexConfig.prefixCompression";
+const INDEX_FOLDER: &str = "storage.wiredTiger.engineConfig.directoryForIndexes";
+const COMMIT_INTERVAL: &str = "storage.journal.commitIntervalMs";
+const CHECKPOINTS: &str = "storage.syncPeriodSecs";
+
+/// Other options given at the start that decide durability, speed, or who can reach the server.
+const OPTIONS: [&str; 3] = [ENGINE_CONFIG, "net.bindIp", COMPRESSORS];
+
+/// What the server is started with to have a setting.
+pub(super) fn arguments(name: &str, value: &str) -> Vec<String> {
+    let option = AT_START.iter().find(|(known, _)| *known == name).map(|(_, option)| *option);
+    match option {
+        // A switch without a value.
+        Some(option) if name == INDEX_FOLDER => {
+            (value == "true").then(|| option.to_owned()).into_iter().collect()
+        }
+        Some(option) => vec![option.to_owned(), value.to_owned()],
+        None => vec!["--setParameter".to_owned(), format!("{name}={value}")],
+    }
+}
 
 /// The parameters of the server
 /// (<https://www.mongodb.com/docs/v6.0/reference/parameters/>), which refuses to start with one that it
 /// does not know.
 pub(super) const SETTINGS: Settings = Settings {
-    known: &[left(ENGINE_CONFIG), left(JOURNAL_ENABLED), left(COMPRESSORS), left(CONCERN)],
+    known: &[
+        left(ENGINE_CONFIG),
+        left(JOURNAL_ENABLED),
+        left(COMPRESSORS),
+        left(CONCERN),
+        Setting::new(COLLECTIONS, Takes::Word(COMPRESSED)),
+        Setting::new(JOURNAL_COMPRESSOR, Takes::Word(COMPRESSED)),
+        Setting::new(PREFIXES, Takes::Word(&["false", "true"])),
+        Setting::new(INDEX_FOLDER, Takes::Word(&["false", "true"])),
+        Setting::new(COMMIT_INTERVAL, Takes::Number),
+        Setting::new(CHECKPOINTS, Takes::Number),
+    ],
     others: Some("parameters of mongod, as --setParameter takes them"),
     reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
-    ..Settings::NONE
+    candidates: CANDIDATES,
+    written: |set| {
+        lines("# options of mongod", set, |name, value| arguments(name, value).join(" "))
+    },
 };
+
+const COMPRESSED: &[&str] = &["none", "snappy", "zlib", "zstd"];
+const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/configuration-options/";
+
+/// What tuning tries. Of the journal's interval no write depends that waits for the journal, as those of the tier `power`
+/// do (`j: true`), and none whose log record was handed to the system.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[(COLLECTIONS, "none")], "more bytes on disk", MANUAL),
+    Candidate::new(&[(COLLECTIONS, "zstd")], "processor time for fewer bytes", MANUAL),
+    Candidate::new(&[(JOURNAL_COMPRESSOR, "none")], "more bytes of journal", MANUAL),
+    Candidate::new(&[(PREFIXES, "false")], "larger indexes", MANUAL),
+    Candidate::new(&[(INDEX_FOLDER, "true")], "none where both folders are on one disk", MANUAL),
+    Candidate::new(
+        &[(COMMIT_INTERVAL, "500")],
+        "a write that does not wait for the journal may be lost for half a second",
+        MANUAL,
+    ),
+];
 
 /// A setting that is no parameter: it can be left to the server, and is not set otherwise.
 const fn left(name: &'static str) -> Setting {
@@ -79,7 +134,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let mut handed = waits == Some(true);
     // On somebody's server only an administrator may ask; there it is not ours to insist.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
-        for name in OPTIONS {
+        for name in OPTIONS.into_iter().chain(AT_START.map(|(name, _)| name)) {
             let value = started.at(&format!("parsed.{name}"));
             let sync = value.and_then(Value::as_text).is_some_and(|text| text.contains(HANDS_OVER));
             handed |= name == ENGINE_CONFIG && sync;
@@ -92,7 +147,8 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         keep(DEFAULT_CONCERN, concern.at(DEFAULT_CONCERN));
     }
     keep(HANDED, Some(Value::Boolean(handed)));
-    for (name, _) in options.configured() {
+    let is_parameter = |name: &str| AT_START.iter().all(|(known, _)| *known != name);
+    for (name, _) in options.configured().filter(|(name, _)| is_parameter(name)) {
         let found = session.admin("getParameter", |command| command.int32(name, 1))?;
         keep(name, found.at(name));
     }

@@ -6,6 +6,7 @@ use super::session::Session;
 use super::tier::TIERS;
 use embermark_model::Durability;
 
+use crate::settings::lines;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
@@ -56,7 +57,7 @@ pub(super) const SETTINGS: Settings = Settings {
         ("restart_after_crash", "a crash is to be seen"),
     ],
     candidates: CANDIDATES,
-    ..Settings::NONE
+    written: |set| lines("# postgresql.conf", set, |name, value| format!("{name} = '{value}'")),
 };
 
 /// What tuning tries.

@@ -121,6 +121,11 @@ const CANDIDATES: &[Candidate] = &[
         "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
     ),
     Candidate::new(
+        &[("wal_bytes_per_sync", "1048576")],
+        "a log that no commit syncs is written back earlier",
+        "https://github.com/facebook/rocksdb/wiki/IO",
+    ),
+    Candidate::new(
         &[("write_buffer_size", "1048576")],
         "smaller files, merged more often",
         "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning",

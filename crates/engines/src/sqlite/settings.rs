@@ -78,6 +78,11 @@ const CANDIDATES: &[Candidate] = &[
         "https://www.sqlite.org/pragma.html#pragma_mmap_size",
     ),
     Candidate::new(
+        &[("journal_mode", "WAL")],
+        "two more files beside the database while it is open",
+        "https://www.sqlite.org/wal.html",
+    ),
+    Candidate::new(
         &[("journal_mode", "TRUNCATE")],
         "a reader waits for the writer",
         "https://www.sqlite.org/pragma.html#pragma_journal_mode",

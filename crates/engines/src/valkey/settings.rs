@@ -4,7 +4,10 @@ use super::NAME;
 use super::session::{Session, failed};
 use super::tier::{APPEND_ONLY, FSYNC, ON_REWRITE};
 use crate::server::engine::ReadBack;
-use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use embermark_model::Durability;
+
+use crate::settings::lines;
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
 
 pub(super) const SAVE: &str = "save";
 pub(super) const STOP: &str = "shutdown-on-sigterm";
@@ -51,8 +54,50 @@ pub(super) const SETTINGS: Settings = Settings {
         ("logfile", "its log stands beside its folder"),
         ("include", "it reads no file"),
     ],
-    ..Settings::NONE
+    candidates: CANDIDATES,
+    written: |set| lines("# valkey.conf", set, |name, value| format!("{name} {value}")),
 };
+
+const PERSISTENCE: &str = "https://valkey.io/topics/persistence/";
+const DIRECTIVES: &str = "https://github.com/valkey-io/valkey/blob/unstable/valkey.conf";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("auto-aof-rewrite-percentage", "0")],
+        "the file grows until somebody has it rewritten",
+        PERSISTENCE,
+    ),
+    Candidate::new(
+        &[("auto-aof-rewrite-min-size", "268435456")],
+        "a file of up to 256 MB is read at the start",
+        PERSISTENCE,
+    ),
+    Candidate::new(
+        &[("aof-rewrite-incremental-fsync", "no")],
+        "the end of a rewrite waits for all of it to be synced",
+        DIRECTIVES,
+    ),
+    Candidate::new(&[("io-threads", "2")], "a second processor", DIRECTIVES),
+    Candidate::new(
+        &[(ON_REWRITE, "yes")],
+        "a power cut during a rewrite takes what was committed since it began",
+        DIRECTIVES,
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[(FSYNC, "no")],
+        "a power cut takes what the system had not yet written, usually 30 s of it",
+        PERSISTENCE,
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[(FSYNC, "everysec")],
+        "a killed server may lose two seconds of commits, as its writes wait for a sync in the background",
+        PERSISTENCE,
+    )
+    .keeping(Durability::None),
+];
 
 /// The version, and the settings by the names that the server has for them. Its data are in memory, so
 /// that it has no cache.

@@ -117,11 +117,6 @@ const CANDIDATES: &[Candidate] = &[
         "https://source.wiredtiger.com/11.3.1/tune_durability.html",
     ),
     Candidate::new(
-        &[("log", "(enabled=true,file_max=16MB,compressor=none)")],
-        "none that its manual names",
-        "https://source.wiredtiger.com/11.3.1/tune_durability.html",
-    ),
-    Candidate::new(
         &[("leaf_page_max", "4096")],
         "a larger tree",
         "https://source.wiredtiger.com/11.3.1/tune_page_size_and_comp.html",

@@ -101,7 +101,7 @@ fn settings_that_follow_from_memory_are_read_back() {
                 assert_eq!(told("cache_size"), format!("{} bytes (as set)", memory / 4 * 3));
                 assert_eq!(told("max_memtable_size"), format!("{} bytes (as set)", memory / 8));
             }
-            "redb" => assert_eq!(told("cache size"), format!("{memory} bytes (as set)")),
+            "redb" => assert_eq!(told("cache_size"), format!("{memory} bytes (as set)")),
             _ => assert_eq!(told("cache"), "none of its own: the system's page cache"),
         }
     });

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use embermark_engines::registry::{self, ENGINES};
 use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Store, Tier};
 use embermark_model::Durability;
-use embermark_skips::is_here;
+use embermark_skips::{is_here, sampled};
 use tempfile::TempDir;
 
 /// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
@@ -74,6 +74,35 @@ fn each_refuses_a_value_that_it_does_not_take() {
             },
         };
         println!("{id}: {refused}");
+    }
+}
+
+/// Of engines of which the library here lacks something: what it says then.
+const NOT_HERE: [(&str, &str); 2] =
+    [("wal_compression", "compression"), ("compression", "compress")];
+
+#[test]
+fn each_takes_every_candidate_of_tuning_and_gives_it_back() {
+    let all = ENGINES.iter().filter(|engine| here(engine.info().id)).flat_map(|engine| {
+        engine.settings().candidates.iter().map(move |candidate| (*engine, candidate))
+    });
+    for (engine, candidate) in sampled(all, 25) {
+        let (id, set) = (engine.info().id, candidate.set);
+        let tier = candidate.keeps.min(Durability::Process);
+        let settings = match opened(id, tier, set) {
+            Ok(settings) => settings,
+            Err(error) => {
+                let says = error.to_string();
+                let known = |(name, why): &(&str, &str)| {
+                    set.iter().any(|(set, _)| set == name) && says.contains(why)
+                };
+                assert!(NOT_HERE.iter().any(known), "{id} {set:?}: {says}");
+                continue;
+            }
+        };
+        for (name, value) in set {
+            assert!(found(&settings, name).is_some(), "{id} {name}={value}: {settings:?}");
+        }
     }
 }
 

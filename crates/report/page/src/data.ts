@@ -35,8 +35,25 @@ export interface Page {
   advice: Advisable[];
   /** What was tried of durability; absent where no tier of what is shown promises anything. */
   durability?: Durability;
+  /** The engines that `embermark tune` has tuned; such a page has nothing else. */
+  tuned?: Tuning;
   /** Many devices side by side; such a page has nothing else. */
   fleet?: Fleet;
+}
+
+/** `crates/report/src/html/tuned.rs`. */
+export interface Tuning {
+  /** For what, and on what. */
+  about: string;
+  /** Every engine in a line. */
+  overview: Omit<Table, "result" | "notes">;
+  engines: {
+    title: string;
+    notes: Note[];
+    /** Absent where today's settings stay. */
+    better?: { because: Tuning["overview"]; program: string; plan: string };
+    candidates: Tuning["overview"];
+  }[];
 }
 
 /** `crates/report/src/fleet.rs`. */

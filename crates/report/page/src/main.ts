@@ -15,6 +15,7 @@ import { legend, map } from "./map";
 import { method } from "./method";
 import { published } from "./published";
 import { initial } from "./state";
+import { tuned } from "./tuned";
 
 function show(id: string): void {
   byId(id).hidden = false;
@@ -40,6 +41,10 @@ function main(): void {
       byId("choose").querySelector("h2")?.replaceChildren("Which one for all of them");
       byId("choose").querySelector("p")?.append(" Of many devices each figure is the worst of any of them.");
     }
+  } else if (page.tuned) {
+    alone("tuned", "embermark tune", "To the settings");
+    byId("about").textContent = page.tuned.about;
+    tuned(byId("tuned-body"), page.tuned);
   } else if (page.results.length === 0) ofDurability(page);
   else measured(page);
 }

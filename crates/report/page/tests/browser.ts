@@ -20,6 +20,9 @@ export const golden = (): Page => JSON.parse(readFileSync("tests/fixtures/page.j
 /** What the program writes for a run of `embermark durability`: `crates/report/tests/integration/durability.rs` keeps it current. */
 export const tried = (): Page => JSON.parse(readFileSync("tests/fixtures/durability.json", "utf8")) as Page;
 
+/** What the program writes for a result of `embermark tune`: `crates/report/tests/integration/tuned.rs` keeps it current. */
+export const settled = (): Page => JSON.parse(readFileSync("tests/fixtures/tuned.json", "utf8")) as Page;
+
 /** What the program writes for many devices: `crates/report/tests/integration/fleet.rs` keeps it current. */
 export const many = (): Page => JSON.parse(readFileSync("tests/fixtures/fleet.json", "utf8")) as Page;
 

@@ -11,6 +11,7 @@ use embermark_model::{Durability, Status};
 use serde::Serialize;
 
 use super::durability::DurabilityData;
+use super::tuned::TuningData;
 use crate::advise::presets::Ranking;
 use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
@@ -66,6 +67,9 @@ pub struct Page<'a> {
     /// What was tried of durability; absent where no tier of what is shown promises anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<DurabilityData>,
+    /// The engines that `embermark tune` has tuned; such a page has nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<TuningData>,
     /// Many devices side by side; such a page has nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,

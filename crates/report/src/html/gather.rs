@@ -37,6 +37,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         answer: Vec::new(),
         costs: Vec::new(),
         durability: None,
+        tuned: None,
         fleet: None,
         presets: &advise::presets::PRESETS,
         advice: advice(sources, &labels, options.durability),

@@ -28,3 +28,4 @@ mod recomputed;
 mod reproduction;
 mod sharing;
 mod table;
+mod tuned;

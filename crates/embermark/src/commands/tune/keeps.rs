@@ -1,26 +1,34 @@
 //! Whether settings keep a tier: kills, and power cuts where the tier promises to survive them.
 
 use std::path::PathBuf;
-use std::time::Duration;
 use std::{fs, io, thread};
 
 use embermark_durability::{
-    Experiment, FileSystem, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
+    Experiment, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
 };
 use embermark_engines::Engine;
 use embermark_harness::{HarnessError, Interrupt};
+use embermark_model::tuning_result::Kept;
 use embermark_model::{Configuration, Durability};
 use embermark_report::shown::found;
-use embermark_tune::Kept;
 
-use super::super::durability::{MEMORY, VIOLATIONS, WORK, worker_args};
+use super::super::durability::worker_args;
+
+/// What settings must survive before they are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Proof {
+    pub kills: u32,
+    /// States of a disk after a power cut, of a long work.
+    pub states: u32,
+    /// Short works of which every state is looked at, beside these.
+    pub short_works: u32,
+}
 
 /// Tries settings of one engine in one tier.
 pub(super) struct Keeper<'a> {
     engine: &'static dyn Engine,
     tier: Durability,
-    kills: u32,
-    states: u32,
+    proof: Proof,
     out: PathBuf,
     interrupt: &'a Interrupt,
     /// Why no power can be cut here, if so.
@@ -31,23 +39,24 @@ impl<'a> Keeper<'a> {
     pub(super) fn new(
         engine: &'static dyn Engine,
         tier: Durability,
-        (kills, states): (u32, u32),
+        proof: Proof,
         out: &std::path::Path,
         interrupt: &'a Interrupt,
     ) -> Self {
         let none = || Some("none were asked for (--states 0)".to_owned());
         let no_devices = || thread::spawn(own_mounts).join().ok().and_then(Result::err);
-        let no_cuts = match states {
+        let no_cuts = match proof.states {
             0 => none(),
             _ => no_devices().map(|error| error.to_string()),
         };
-        Self { engine, tier, kills, states, out: out.to_owned(), interrupt, no_cuts }
+        Self { engine, tier, proof, out: out.to_owned(), interrupt, no_cuts }
     }
 
     /// Whether a configuration keeps the tier.
     pub(super) fn keeps(&self, own: &Configuration) -> Result<Kept, HarnessError> {
-        let kept = self.tried(own);
-        let work = self.out.join(WORK);
+        let settings = self.settings();
+        let kept = self.tried(own, &settings);
+        let work = settings.folder;
         match fs::remove_dir_all(&work) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(HarnessError::File { path: work, doing: "remove the folder", source: error })
@@ -56,7 +65,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    fn tried(&self, own: &Configuration) -> Result<Kept, HarnessError> {
+    fn tried(&self, own: &Configuration, settings: &Settings) -> Result<Kept, HarnessError> {
         let by_manual = |why: String| Ok(Kept::ByManual { why });
         if self.tier == Durability::None {
             return by_manual("the tier none promises nothing".to_owned());
@@ -64,14 +73,15 @@ impl<'a> Keeper<'a> {
         let cuts = Experiment::PowerCut.is_survived_by(self.tier);
         let mut tried = [0, 0];
         for (at, experiment) in [Experiment::Kill, Experiment::PowerCut].into_iter().enumerate() {
-            let asked = if experiment == Experiment::Kill { self.kills } else { self.states };
+            let asked =
+                if experiment == Experiment::Kill { self.proof.kills } else { self.proof.states };
             let is_cut = experiment == Experiment::PowerCut;
             if asked == 0 || (is_cut && (!cuts || self.no_cuts.is_some())) {
                 continue;
             }
             let subject = Subject { engine: self.engine, configuration: Some(("tuned", own)) };
             let stop = || self.interrupt.is_set();
-            match test(experiment, subject, self.tier, &self.settings(), &stop, &|_| ()) {
+            match test(experiment, subject, self.tier, settings, &stop, &|_| ()) {
                 Ok(tested) if tested.violations() > 0 => {
                     return Ok(Kept::Broken {
                         lost: format!("{}: {}", experiment.name(), found(&tested)),
@@ -95,23 +105,14 @@ impl<'a> Keeper<'a> {
     fn settings(&self) -> Settings {
         let program = std::env::current_exe().unwrap_or_default();
         let args = worker_args(self.engine.info().id);
+        let settings = Settings::new(&self.out, WorkerProgram { program, args, library: None });
         Settings {
-            folder: self.out.join(WORK),
-            worker: WorkerProgram { program, args, library: None },
-            seed: 42,
-            clients: 0,
-            states: self.states,
-            short_works: 0,
-            kills: self.kills,
-            file_system: FileSystem::Ext4,
-            obeys_flushes: true,
-            over: Duration::ZERO,
-            fills: 0,
-            disk: 0,
-            longest_fill: Duration::ZERO,
             // Goes with the folder of work: `embermark durability` keeps what it finds.
-            violations: self.out.join(WORK).join(VIOLATIONS),
-            memory: MEMORY,
+            violations: settings.folder.join("violations"),
+            states: self.proof.states,
+            short_works: self.proof.short_works,
+            kills: self.proof.kills,
+            ..settings
         }
     }
 }

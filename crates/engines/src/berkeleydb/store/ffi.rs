@@ -12,8 +12,9 @@ use std::ptr;
 
 use embermark_model::Durability;
 
+use super::super::PAGE_SIZE;
+use super::ID;
 use super::raw::{self, Raw};
-use super::{ID, page};
 use crate::{EngineError, Result, as_set, owned};
 
 /// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
@@ -87,7 +88,7 @@ impl Env {
     pub fn open(
         dir: &Path,
         memory: u64,
-        durability: Durability,
+        (page, durability): (u32, Durability),
         (transactions, write_nosync): (bool, bool),
     ) -> Result<Self> {
         let doing = format!("open the environment in {}", dir.display());
@@ -102,7 +103,7 @@ impl Env {
         check(code, &doing)?;
         // SAFETY: an open handle that is ours; what needs it holds it.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
-        let (page, syncs) = (page::size(dir, durability), durability >= Durability::Power);
+        let syncs = durability >= Durability::Power;
         Ok(Self { raw, transactions, page, syncs, dir: dir.to_owned() })
     }
 
@@ -115,7 +116,7 @@ impl Env {
         let on = |flag: u32| if flag != 0 { "on" } else { "off" }.to_owned();
         let mut settings = vec![
             ("cache", format!("{} bytes in {}", facts.cache_bytes, facts.caches)),
-            ("page size", as_set(format!("{} bytes", self.page))),
+            (PAGE_SIZE, as_set(format!("{} bytes", self.page))),
             ("DB_PRIVATE", on(facts.private)),
             ("DB_INIT_LOCK", on(facts.locking)),
             ("DB_INIT_LOG", on(facts.logging)),

@@ -1,0 +1,138 @@
+//! Which engines are tuned, each with its candidates.
+
+use std::collections::BTreeMap;
+
+use embermark_engines::{Availability, Candidate, Engine, Kind, Tier, registry};
+use embermark_model::tuning_result::{Outcome, Set, Tried};
+use embermark_model::{Configuration, Configurations, Durability};
+use embermark_tune::Subject;
+
+use crate::error::Failure;
+use crate::plan::parsed;
+
+/// One engine to tune.
+pub(super) struct Task {
+    /// The engine, as it is today.
+    pub subject: Subject,
+    /// What is tried.
+    pub candidates: Vec<Set>,
+    /// What keeps the tier no more, by its manual, and is shown as such.
+    pub weaker: Vec<Tried>,
+}
+
+impl Task {
+    fn of(
+        engine: &dyn Engine,
+        subject: Subject,
+        tries: &[(String, Set)],
+        tier: Durability,
+    ) -> Self {
+        let own = tries.iter().filter(|(id, _)| id == engine.info().id).map(|(_, set)| set.clone());
+        let own: Vec<Set> = own.collect();
+        let known = engine.settings().candidates;
+        let (strong, weak): (Vec<&Candidate>, Vec<&Candidate>) =
+            known.iter().partition(|one| one.keeps >= tier);
+        let weak = weak.into_iter().filter(|one| !own.contains(&set_of(one)));
+        Self {
+            subject,
+            weaker: weak.map(weaker).collect(),
+            candidates: strong.into_iter().map(set_of).chain(own).collect(),
+        }
+    }
+}
+
+/// The settings of a candidate.
+pub(super) fn set_of(candidate: &Candidate) -> Set {
+    candidate.set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn weaker(candidate: &Candidate) -> Tried {
+    let outcome = Outcome::Weaker {
+        keeps: candidate.keeps,
+        trades: candidate.trades.to_owned(),
+        manual: candidate.manual.to_owned(),
+    };
+    Tried { set: set_of(candidate), trials: 0, gain: None, outcome }
+}
+
+/// Candidates of the command line, by engine.
+pub(super) fn of_words(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
+    let of = |text: &String| {
+        let named = format!("try={text}");
+        let (_, own) = parsed(&named)
+            .map_err(|_| Failure::usage(format!("--try {text}: write ENGINE:SETTING=VALUE,…")))?;
+        Ok((own.engine, own.settings))
+    };
+    tries.iter().map(of).collect()
+}
+
+/// The engines to tune in a tier: those that words name, then the configurations that none names.
+pub(super) fn tasks(
+    words: &[String],
+    own: &Configurations,
+    tries: &[(String, Set)],
+    tier: Durability,
+) -> Result<Vec<Task>, Failure> {
+    let find = |id: &str| registry::find(id).map_err(Failure::usage);
+    let configured = |name: &String, today: &Configuration| {
+        let engine = find(&today.engine)?;
+        let subject = Subject { name: name.clone(), today: today.clone() };
+        Ok::<_, Failure>((engine, Task::of(engine, subject, tries, tier)))
+    };
+    let plain = |engine: &'static dyn Engine| {
+        let id = engine.info().id.to_owned();
+        let today = Configuration { engine: id.clone(), settings: BTreeMap::new(), library: None };
+        (engine, Task::of(engine, Subject { name: id, today }, tries, tier))
+    };
+    let default = words.is_empty() && own.is_empty();
+    let groups = if default { vec!["embedded".to_owned()] } else { words.to_vec() };
+    let mut all = Vec::new();
+    for word in &groups {
+        if let Some(today) = own.get(word) {
+            all.push(configured(word, today)?);
+            continue;
+        }
+        let is_alone = registry::find(word).is_ok();
+        let named = registry::select(word).map_err(Failure::usage)?;
+        // Of a group those that there is something to tune of.
+        let is_meant = |(engine, task): &(&'static dyn Engine, Task)| {
+            let here = matches!(engine.availability(), Availability::Ready { .. })
+                && matches!(engine.tier(tier), Tier::Offered { .. });
+            let has = here && !task.candidates.is_empty();
+            is_alone || (has && engine.info().kind != Kind::Reference)
+        };
+        all.extend(named.into_iter().map(plain).filter(is_meant));
+    }
+    for (name, today) in own.iter().filter(|(name, _)| !words.contains(name)) {
+        all.push(configured(name, today)?);
+    }
+    for (id, _) in tries {
+        if all.iter().all(|(engine, _)| engine.info().id != id) {
+            return Err(Failure::usage(format!("--try {id}:…: name {id} among the engines")));
+        }
+    }
+    for (engine, task) in &all {
+        can_be_tuned(*engine, task, tier)?;
+    }
+    Ok(all.into_iter().map(|(_, task)| task).collect())
+}
+
+fn can_be_tuned(engine: &dyn Engine, task: &Task, tier: Durability) -> Result<(), Failure> {
+    let id = engine.info().id;
+    if let Availability::Missing { why, remedy } = engine.availability() {
+        return Err(Failure::usage(format!("{id} is not here: {why}; {remedy}")));
+    }
+    if task.candidates.is_empty() {
+        let has = |engine: &&&dyn Engine| !engine.settings().candidates.is_empty();
+        let others = registry::ENGINES.iter().filter(has).map(|engine| engine.info().id);
+        return Err(Failure::usage(format!(
+            "{id} has nothing to tune beside its cache; engines that have: {}; or name settings yourself: \
+             --try {id}:SETTING=VALUE",
+            others.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    if let Tier::Unsupported { why } = engine.tier(tier) {
+        return Err(Failure::usage(format!("{id} has no tier {tier}: {why}")));
+    }
+    Ok(())
+}

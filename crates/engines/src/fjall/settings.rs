@@ -1,0 +1,126 @@
+//! What a configuration may set of fjall.
+
+use std::fmt::Display;
+use std::num::ParseIntError;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use ::fjall::config::{BlockSizePolicy, CompressionPolicy};
+use ::fjall::{CompressionType, Database, KeyspaceCreateOptions};
+
+use super::{ID, failed};
+use crate::settings::lines;
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
+
+pub(super) const MEMTABLE: &str = "max_memtable_size";
+const JOURNALS: &str = "max_journaling_size";
+const JOURNAL_COMPRESSION: &str = "journal_compression";
+const BLOCK_SIZE: &str = "data_block_size";
+const BLOCK_COMPRESSION: &str = "data_block_compression";
+/// The least size of all journals, and the bounds of a block: the crate panics at others.
+const LEAST_JOURNALS: u64 = 64 << 20;
+const BLOCKS: RangeInclusive<u32> = 1 << 10..=1 << 20;
+
+/// Of its two builders (<https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html>,
+/// <https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html>).
+pub(super) const SETTINGS: Settings =
+    Settings {
+        known: &[
+            Setting::new("cache_size", Takes::Number).by_default("33554432"),
+            Setting::new(MEMTABLE, Takes::Number).by_default("67108864"),
+            Setting::new(JOURNALS, Takes::Number),
+            Setting::new(JOURNAL_COMPRESSION, COMPRESSION),
+            Setting::new(BLOCK_SIZE, Takes::Number),
+            Setting::new(BLOCK_COMPRESSION, COMPRESSION),
+        ],
+        others: None,
+        reserved: &[("manual_journal_persist", "each change is persisted as --tier says")],
+        candidates: CANDIDATES,
+        written: |set| {
+            lines("// of Database::builder, and of KeyspaceCreateOptions", set, |name, value| {
+                match name {
+                    BLOCK_SIZE => format!(".{name}_policy(BlockSizePolicy::all({value}))"),
+                    BLOCK_COMPRESSION => {
+                        format!(
+                            ".{name}_policy(CompressionPolicy::all(CompressionType::{:?}))",
+                            compression(value)
+                        )
+                    }
+                    JOURNAL_COMPRESSION => {
+                        format!(".{name}(CompressionType::{:?})", compression(value))
+                    }
+                    _ => format!(".{name}({value})"),
+                }
+            })
+        },
+    };
+
+/// The values of [`CompressionType`].
+const COMPRESSION: Takes = Takes::Word(&["None", "Lz4"]);
+
+const BUILDER: &str = "https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html";
+const TABLES: &str = "https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html";
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(&[(BLOCK_SIZE, "1024")], "a larger index", TABLES),
+    Candidate::new(&[(BLOCK_SIZE, "16384")], "a point read takes more bytes", TABLES),
+    Candidate::new(&[(BLOCK_COMPRESSION, "None")], "more bytes on disk", TABLES),
+    Candidate::new(&[(BLOCK_COMPRESSION, "Lz4")], "processor time for fewer bytes", TABLES),
+    Candidate::new(
+        &[(JOURNAL_COMPRESSION, "None")],
+        "more bytes of journal for large values",
+        BUILDER,
+    ),
+    Candidate::new(&[(JOURNALS, "67108864")], "memory is written to tables more often", BUILDER),
+    Candidate::new(&[("max_memtable_size", "1048576")], "smaller files, merged more often", TABLES),
+    Candidate::new(&[("max_memtable_size", "33554432")], "more memory, and a longer log", TABLES),
+];
+
+/// Opens or makes a database, with a cache of so many bytes.
+pub(super) fn open(options: &OpenOptions, cache: u64) -> Result<Database> {
+    let mut builder = Database::builder(&options.dir).cache_size(cache);
+    if let Some(most) = bounded(options, JOURNALS, LEAST_JOURNALS..=u64::MAX)? {
+        builder = builder.max_journaling_size(most);
+    }
+    if let Some(by) = options.setting(JOURNAL_COMPRESSION) {
+        builder = builder.journal_compression(compression(by));
+    }
+    builder.open().map_err(failed("open the database"))
+}
+
+/// The options of tables that are made.
+pub(super) fn of_tables(options: &OpenOptions) -> Result<KeyspaceCreateOptions> {
+    let mut tables = KeyspaceCreateOptions::default();
+    if let Some(block) = bounded(options, BLOCK_SIZE, BLOCKS)? {
+        tables = tables.data_block_size_policy(BlockSizePolicy::all(block));
+    }
+    if let Some(by) = options.setting(BLOCK_COMPRESSION) {
+        tables = tables.data_block_compression_policy(CompressionPolicy::all(compression(by)));
+    }
+    Ok(tables)
+}
+
+/// A number within the bounds that the crate has for it.
+fn bounded<T: Copy + PartialOrd + Display + FromStr<Err = ParseIntError>>(
+    options: &OpenOptions,
+    name: &'static str,
+    bounds: RangeInclusive<T>,
+) -> Result<Option<T>> {
+    match options.number(ID, name)? {
+        Some(value) if !bounds.contains(&value) => {
+            let (least, most) = (bounds.start(), bounds.end());
+            let why = format!("{name}={value}: it takes {least} to {most}");
+            Err(EngineError::failed(ID, "set what its configuration has", why))
+        }
+        value => Ok(value),
+    }
+}
+
+/// One of [`COMPRESSION`], by its name or its number.
+fn compression(value: &str) -> CompressionType {
+    match value == "1" || value.eq_ignore_ascii_case("lz4") {
+        true => CompressionType::Lz4,
+        false => CompressionType::None,
+    }
+}

@@ -1,0 +1,23 @@
+/** What `embermark tune` found: the best settings of each engine, what they gain and cost, and what to paste. */
+
+import type { Tuning } from "./data";
+import { h, list, table } from "./dom";
+
+type Grid = Tuning["overview"];
+
+/** Fills the section. */
+export function tuned(body: HTMLElement, { overview, engines }: Tuning): void {
+  body.replaceChildren(grid(overview, "engine"), ...engines.map(({ title, notes, better, candidates }) =>
+    h("section", {}, h("h3", {}, title),
+      list(notes.map(({ about, says }) => [about, says])),
+      better && [grid(better.because, "setting"), pasted("In a program", better.program), pasted("In a plan file", better.plan)],
+      h("details", { open: !better }, h("summary", {}, `${candidates.rows.length} candidates`), grid(candidates, "candidate")))));
+}
+
+function grid({ title, header, rows }: Grid, first: string): HTMLElement {
+  return table(title, [first, ...header], rows.map(([name, texts]) => [name, ...texts.map(({ value }) => value)]));
+}
+
+function pasted(title: string, text: string): HTMLElement {
+  return h("figure", {}, h("figcaption", {}, title), h("pre", {}, text));
+}

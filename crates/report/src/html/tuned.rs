@@ -1,0 +1,66 @@
+//! What `embermark tune` found, as the page is given it.
+
+use embermark_model::tuning_result::{Tuned, TuningResult};
+use serde::Serialize;
+
+use crate::grid::Grid;
+use crate::notes::Note;
+use crate::text::plain;
+use crate::tuned;
+
+/// The engines that were tuned.
+#[derive(Clone, Debug, Serialize)]
+pub struct TuningData {
+    /// For what, and on what.
+    about: String,
+    /// Every engine in a line.
+    overview: Grid,
+    engines: Vec<EngineData>,
+}
+
+/// One engine.
+#[derive(Clone, Debug, Serialize)]
+struct EngineData {
+    title: String,
+    notes: Vec<Note>,
+    /// Absent where today's settings stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    better: Option<BetterData>,
+    candidates: Grid,
+}
+
+/// Better settings than today's.
+#[derive(Clone, Debug, Serialize)]
+struct BetterData {
+    because: Grid,
+    /// What to paste into a program, and into a plan file.
+    program: String,
+    plan: String,
+}
+
+impl TuningData {
+    pub(super) fn of(result: &TuningResult) -> Self {
+        let machine = result.machine.as_ref().map(crate::notes::machine);
+        let workloads = result.workloads.join(", ");
+        let about = format!("tier {}, for {workloads}", result.tier);
+        Self {
+            about: plain(&machine.map_or_else(|| about.clone(), |of| format!("{about} · {of}"))),
+            overview: tuned::overview(result),
+            engines: result.engines.iter().map(|(name, one)| engine(name, one, result)).collect(),
+        }
+    }
+}
+
+fn engine(name: &str, one: &Tuned, of: &TuningResult) -> EngineData {
+    let better = one.found.better().map(|_| BetterData {
+        because: tuned::because(one),
+        program: one.in_a_program[1].join("\n"),
+        plan: tuned::in_a_plan(one).join("\n"),
+    });
+    EngineData {
+        title: tuned::title(name, one, of),
+        notes: tuned::notes(one, of.tier),
+        better,
+        candidates: tuned::candidates(one),
+    }
+}
