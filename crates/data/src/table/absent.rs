@@ -32,10 +32,12 @@ const MARKERS: [&str; 26] = [
 
 /// Whether a word is one that stands for a missing value nearly everywhere.
 pub(super) fn is_marker(word: &str) -> bool {
-    let word = word.trim().to_lowercase();
-    MARKERS.contains(&&*word)
+    let word = word.trim();
+    let begins =
+        |start: &str| word.get(..start.len()).is_some_and(|of| of.eq_ignore_ascii_case(start));
+    MARKERS.iter().any(|marker| marker.eq_ignore_ascii_case(word))
         || word.starts_with('<') && word.ends_with('>')
-        || word.starts_with("#n/a")
+        || begins("#n/a")
 }
 
 /// What stands for absent values in a table.

@@ -193,6 +193,34 @@ fn files_without_rows_are_told_so_and_columns_without_names_are_numbered() {
 }
 
 #[test]
+fn comments_before_the_rows_may_be_more_than_the_rows() {
+    let head: String = (1..40).map(|at| format!("# {at}. A column; its unit (W/m2)\n")).collect();
+    let rows =
+        "# Observation period;TOA;GHI\n2020-01-01/2020-02-01;1.5;2\n2020-02-01/2020-03-01;2.5;3\n";
+    let found = inferred("t.csv", head + "#\n" + rows);
+    let names: Vec<_> = found.columns.iter().map(|column| &*column.name).collect();
+    assert_eq!((found.rows, &names[..]), (2, &["Observation period", "TOA", "GHI"][..]));
+}
+
+#[test]
+fn words_for_no_value_are_found_among_times_of_a_format_and_after_many_of_them() {
+    let day = |at: u32| format!("{}/{}/{}", at % 12 + 1, at % 28 + 1, 2010 + at / 84);
+    let rows: String = (0..900).map(|at| format!("{at},{}\n", day(at))).collect();
+    for csv in [format!("id,day\n0,n/a\n{rows}"), format!("id,day\n{rows}900,N/A\n901,N/A\n")] {
+        let found = inferred("t.csv", csv);
+        assert_eq!(column(&found, "day").of, SECONDS);
+        assert!(column(&found, "day").nullable && found.rows > 900, "{found:?}");
+    }
+}
+
+#[test]
+fn a_line_of_very_many_values_is_refused_with_what_to_do() {
+    let folder = file("t.csv", "1.5,".repeat(9_000) + "2\n");
+    let error = infer(&folder.path().join("t.csv")).unwrap_err().to_string();
+    assert!(error.contains("8192 fields") && error.contains("a line of its own"), "{error}");
+}
+
+#[test]
 fn rows_of_other_lengths_are_counted_and_left_out() {
     let others = "7,8\n".repeat(200);
     let inferred = inferred("t.csv", format!("a,b\n1,2\n3\n4,5,6\n{others}"));

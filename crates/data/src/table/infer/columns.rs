@@ -113,6 +113,7 @@ pub(super) fn columns(
         if let Some(format) = &format {
             let unit = if format.is_fine() { TimeUnit::Microseconds } else { TimeUnit::Seconds };
             of = ColumnType::Timestamp(unit);
+            found[place].absent = guess.absent_among_times();
             if format.is_doubtful {
                 let name = &field.name;
                 notes.push(format!("{name}: day and month may be the other way round"));

@@ -183,7 +183,7 @@ impl Guess {
         let word = text.trim_ascii();
         if let Some(count) = self.words.get_mut(word) {
             *count += 1;
-        } else if self.words.len() < TEXTS {
+        } else if self.words.len() < TEXTS || str::from_utf8(word).is_ok_and(is_marker) {
             self.words.insert(word.to_owned(), 1);
         } else {
             self.has_more_words = true;
@@ -342,6 +342,11 @@ impl Guess {
             return Some(Comma::Thousands);
         }
         (self.floats == 0).then_some(Comma::Decimal)
+    }
+
+    /// Words that stand for no value among times that only a format reads.
+    pub(super) fn absent_among_times(&self) -> Vec<(String, u64)> {
+        self.absent_words(false).0
     }
 
     /// Words that stand for no value, and how many values they are.

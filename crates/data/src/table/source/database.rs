@@ -11,18 +11,18 @@ use crate::DataError;
 /// Memory that DuckDB may take. What it takes beside it, its buffers of CSV among that, keeps a
 /// process below 256 MiB.
 pub(super) const MEMORY: u64 = 128 << 20;
-/// The most that it may take.
-const MOST: u64 = 2 << 30;
-/// What a column of CSV takes where there are very many.
+/// Columns that delimited text may have: most engines take fewer.
+pub(super) const COLUMNS: u64 = 8_192;
+/// What one of them takes where there are very many.
 const OF_A_COLUMN: u64 = 256 << 10;
 /// Bytes of CSV that are read at once.
 pub(super) const BUFFER: usize = 4 << 20;
 
-/// Memory for delimited text that begins so.
-pub(super) fn memory(head: &[u8]) -> u64 {
+/// Memory for delimited text that begins so; `None` where it has more columns than [`COLUMNS`].
+pub(super) fn memory(head: &[u8]) -> Option<u64> {
     let line = head.split(|byte| *byte == b'\n' || *byte == b'\r').next().unwrap_or_default();
     let columns = line.iter().filter(|byte| b",;\t|".contains(byte)).count() as u64;
-    (OF_A_COLUMN * columns).clamp(MEMORY, MOST)
+    (columns < COLUMNS).then(|| MEMORY.max(OF_A_COLUMN * columns))
 }
 
 /// Opens it. It may read these files and those below these folders, and its temporary files lie in

@@ -80,7 +80,13 @@ impl Dialect {
         if lines.iter().all(|line| line.trim().is_empty()) {
             return Err("it has no lines".to_owned());
         }
-        let delimiter = delimiter.unwrap_or_else(|| delimiter_of(&lines, &quote));
+        // Comments may be more than rows.
+        let is_comment = |at: usize| lines[at].trim_start().starts_with('#');
+        let rows: Vec<_> = (0..lines.len()).filter(|at| !is_comment(*at)).collect();
+        let rows = if rows.is_empty() { (0..lines.len()).collect() } else { rows };
+        let delimiter = delimiter.unwrap_or_else(|| {
+            delimiter_of(&rows.iter().map(|at| lines[*at]).collect::<Vec<_>>(), &quote)
+        });
         let mut escape = text_of("escape");
         let split_by = |quote: &str, escape: Option<&str>| -> Vec<Vec<String>> {
             let fields = |line: &&str| match escape {
@@ -90,6 +96,7 @@ impl Dialect {
             lines.iter().map(fields).collect()
         };
         let mut records = split_by(&quote, escape.as_deref());
+        let width_of = |records: &[Vec<String>]| usual_width(rows.iter().map(|at| &records[*at]));
         if given("quote").or(given("escape")).is_none() {
             // Quotes of another kind, where they give all rows as many values as there are names.
             let single = split_by("'", None);
@@ -98,7 +105,7 @@ impl Dialect {
             };
             let is_quoted = |row: &Vec<String>| row.iter().any(|field| is_within(field, '\''));
             let are_quoted = records.len() > 1 && records[1..].iter().all(is_quoted);
-            let are_odd = usual_width(&records) != records[0].len();
+            let are_odd = width_of(&records) != records[0].len();
             let joins = text.contains('\'') && (are_odd || single[0].len() < records[0].len());
             if are_alike(&single) && (joins || are_quoted) {
                 (quote, records) = ("'".to_owned(), single);
@@ -110,7 +117,7 @@ impl Dialect {
             }
         }
         let escape = escape.unwrap_or_else(|| quote.clone());
-        let width = usual_width(&records);
+        let width = width_of(&records);
         // What stands before the rows: blank lines, comments, lines of another number of fields.
         let names = match given("names") {
             Some(Literal::List(names)) => {
@@ -118,7 +125,6 @@ impl Dialect {
             }
             _ => None,
         };
-        let is_comment = |at: usize| lines[at].trim_start().starts_with('#');
         let is_row = |at: usize| records[at].len() == width && !lines[at].trim().is_empty();
         let first = match is_skip_given {
             true => (0..lines.len()).find(|at| !lines[*at].trim().is_empty()).unwrap_or(0),
@@ -328,9 +334,8 @@ fn split(line: &str, delimiter: &str, quote: &str) -> Vec<String> {
 }
 
 /// The number of fields that most lines have; of equal ones the greater.
-fn usual_width(records: &[Vec<String>]) -> usize {
-    let filled =
-        records.iter().filter(|record| !matches!(&record[..], [one] if one.trim().is_empty()));
+fn usual_width<'a>(records: impl Iterator<Item = &'a Vec<String>>) -> usize {
+    let filled = records.filter(|record| !matches!(&record[..], [one] if one.trim().is_empty()));
     let mut counts = std::collections::BTreeMap::new();
     for record in filled {
         *counts.entry(record.len()).or_insert(0_usize) += 1;
@@ -343,12 +348,12 @@ fn delimiter_of(lines: &[&str], quote: &str) -> String {
     let score = |delimiter: &char| {
         let delimiter = delimiter.to_string();
         let records: Vec<_> = lines.iter().map(|line| split(line, &delimiter, quote)).collect();
-        let width = usual_width(&records);
+        let width = usual_width(records.iter());
         if width < 2 { 0 } else { records.iter().filter(|record| record.len() == width).count() }
     };
-    let names = lines.iter().find(|line| !line.starts_with('#'));
-    let is_whole =
-        |delimiter: &str| names.is_some_and(|names| split(names, delimiter, quote).len() > 1);
+    let is_whole = |delimiter: &str| {
+        lines.first().is_some_and(|names| split(names, delimiter, quote).len() > 1)
+    };
     // Of equal ones the first; a blank only where there is nothing else, and the first line has it.
     let scores = DELIMITERS.map(|delimiter| score(&delimiter));
     let best = scores[..5].iter().max().copied().unwrap_or(0);

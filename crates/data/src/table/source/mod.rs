@@ -110,7 +110,14 @@ impl Source {
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
             Some(Kind::Csv) => {
-                let memory = database::memory(&files::head(&paths[0])?);
+                let memory = database::memory(&files::head(&paths[0])?).ok_or_else(|| {
+                    let what = format!(
+                        "its first line has more than {} fields: if they are values of one column, write each on \
+                         a line of its own, as `tr ',' '\\n'` does",
+                        database::COLUMNS
+                    );
+                    DataError::NotTabular { path: paths[0].clone(), what }
+                })?;
                 Reader::DuckDb(database::open(&paths, folders, scratch, memory)?)
             }
             _ => Reader::DuckDb(database::open(&paths, folders, scratch, database::MEMORY)?),
