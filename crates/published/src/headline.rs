@@ -26,8 +26,8 @@ pub struct Headline {
     pub to: Option<String>,
     /// What the source printed.
     pub printed: Option<Printed>,
-    /// Why that is absent, where it is.
-    pub not_printed: Option<String>,
+    /// What it said in words, where it printed no two figures; or that it did not measure this.
+    pub said: Option<String>,
     /// Whether the figure of the engine above the line stands alone here, as the other one may not be shown.
     #[serde(default)]
     pub alone: bool,
@@ -104,11 +104,31 @@ pub enum Measure {
 #[serde(deny_unknown_fields)]
 pub struct Printed {
     /// Of the engine above the line.
-    pub of: f64,
+    pub of: Figure,
     /// Of the engine below it.
-    pub to: f64,
+    pub to: Figure,
     /// Their unit.
     pub unit: Unit,
+}
+
+/// A figure that a source printed.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Figure {
+    /// A number.
+    Number(f64),
+    /// The least and the greatest, where the source has a range.
+    Range([f64; 2]),
+}
+
+impl Figure {
+    /// The least and the greatest; of a number both are that.
+    pub const fn ends(self) -> [f64; 2] {
+        match self {
+            Self::Number(number) => [number, number],
+            Self::Range(ends) => ends,
+        }
+    }
 }
 
 /// The unit of a printed figure.
@@ -136,11 +156,16 @@ pub enum Unit {
 
 impl Printed {
     /// How many times as much the engine above the line takes as the one below it: of rates the
-    /// inverse, as they are of times.
-    pub fn ratio(self) -> f64 {
-        match self.unit {
-            Unit::PerSecond => self.to / self.of,
-            _ => self.of / self.to,
+    /// inverse, as they are of times. Of ranges the least and the greatest.
+    pub fn ratio(self) -> Figure {
+        let (above, below) = match self.unit {
+            Unit::PerSecond => (self.to.ends(), self.of.ends()),
+            _ => (self.of.ends(), self.to.ends()),
+        };
+        let (least, greatest) = (above[0] / below[1], above[1] / below[0]);
+        match (self.of, self.to) {
+            (Figure::Number(_), Figure::Number(_)) => Figure::Number(least),
+            _ => Figure::Range([least, greatest]),
         }
     }
 }
@@ -151,6 +176,8 @@ impl Printed {
 pub struct Beside {
     /// The pieces: in them the cells of the two engines.
     pub pieces: Vec<String>,
+    /// The engine above the line, where it is another than the headline's.
+    pub engine: Option<String>,
     /// The pieces of the engine below the line, where they are others.
     pub to_pieces: Option<Vec<String>>,
     /// The variant of the engine above the line; absent: the first of its cells that has the phase.

@@ -7,8 +7,10 @@ mod headline;
 mod piece;
 mod source;
 mod statistic;
+mod verdict;
 
-pub use headline::{Beside, Evidence, Headline, Measure, Printed, Unit};
+pub use headline::{Beside, Evidence, Figure, Headline, Measure, Printed, Unit};
 pub use piece::{Piece, Role};
 pub use source::{Source, all, find};
 pub use statistic::Statistic;
+pub use verdict::Verdict;

@@ -41,6 +41,10 @@ pub struct Piece {
     pub role: Role,
     /// What it does, in a line.
     pub about: String,
+    /// In what it differs from the source, or is more than the source states: letters of
+    /// [`Source::ours`](crate::Source::ours).
+    #[serde(default)]
+    pub ours: Vec<String>,
     /// The device that is emulated, as `--device` names it.
     pub device: Option<String>,
     /// Whether the size of a database loaded once is counted, in a trial of its own.

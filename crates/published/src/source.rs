@@ -1,10 +1,11 @@
 //! The sources.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{Headline, Piece, Statistic};
+use crate::{Headline, Piece, Statistic, Verdict};
 
 /// A published comparison.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,12 +29,18 @@ pub struct Source {
     /// Where it contradicts itself, and what was made of that.
     #[serde(default)]
     pub contradictions: Vec<String>,
+    /// What is ours and not the source's, by a letter that stands at each figure that rests on it.
+    #[serde(default)]
+    pub ours: BTreeMap<String, String>,
     /// What repeats it, in the order in which it is run.
     #[serde(rename = "piece")]
     pub pieces: Vec<Piece>,
     /// What it found.
     #[serde(rename = "headline")]
     pub headlines: Vec<Headline>,
+    /// What it concluded.
+    #[serde(rename = "verdict")]
+    pub verdicts: Vec<Verdict>,
 }
 
 impl Source {

@@ -247,11 +247,18 @@ fn usage(
         all.map(|all| total(all) as f64)
     };
     let cpu = |ns: f64, observed: &Observed| per_second(ns / 1e9 * 100.0, observed);
-    // From and to a block device of its own: pages that became dirty are no such bytes.
-    let io = counted.and_then(|run| {
-        let io = run.device_io?;
-        per_second((io.read_bytes + io.written_bytes) as f64, run.observed.as_ref()?)
-    });
+    // From and to a block device of its own: pages that became dirty are no such bytes. They are what
+    // the source has, whose pidstat reads /proc/PID/io of the server.
+    let io = match published {
+        true => server(&|o| {
+            let server = o.processes.get("server")?;
+            per_second((server.read_bytes? + server.written_bytes?) as f64, o)
+        }),
+        false => counted.and_then(|run| {
+            let io = run.device_io?;
+            per_second((io.read_bytes + io.written_bytes) as f64, run.observed.as_ref()?)
+        }),
+    };
     [
         server(&|o| cpu(o.processes.get("server")?.cpu_ns? as f64, o)),
         server(&|o| Some(o.processes.get("server")?.peak_bytes? as f64)),
@@ -259,9 +266,10 @@ fn usage(
         median(&|o| cpu(client(o, |used| used.cpu_ns)?, o)),
         median(&|o| client(o, |used| used.peak_bytes)),
         server(&|o| per_second(o.network_bytes? as f64, o)),
-        // The source has the disk of the whole time, whose warm-up is not measured otherwise.
+        // The source has the disk of the whole time, whose warm-up is not measured otherwise. A server
+        // that has written nothing yet has no disk that could be compared.
         median(&|o| match published {
-            true => Some(o.disk.as_ref()?.growth().max(0) as f64),
+            true => Some(o.disk.as_ref()?.growth() as f64).filter(|bytes| *bytes > 0.0),
             false => Some(o.disk_growth_bytes?.max(0) as f64),
         }),
         effort,

@@ -241,13 +241,14 @@ fn legend(shape: &Shape) -> Vec<Note> {
         ),
         note(
             "kB/s",
-            "there of the server's process (pidstat), here all that reached a block device of the \
-             trial's own, which takes root",
+            "read and written by the server's process, of /proc/PID/io, as pidstat reads it there: bytes of \
+             pages that became dirty are written",
         ),
     ];
     if shape.score == 0 {
         let says = "the data folder after the test less the folder of the empty database, warm-up \
-                    included, as the source has it; MB of 1,048,576 bytes, as du counts them";
+                    included, as the source has it; MB of 1,048,576 bytes, as du counts them. A server that \
+                    had written nothing when the window ended has none, and no score";
         notes.push(note("disk", says));
     } else {
         let says = "from what the writer of the same trial had written, right after it and its check; \

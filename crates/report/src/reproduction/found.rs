@@ -32,6 +32,10 @@ pub(super) struct Found {
     pub shown: String,
     /// Of a time, ns of one operation.
     pub each_ns: Option<f64>,
+    /// Letters of what is ours in its piece.
+    pub ours: Vec<String>,
+    /// How its run was otherwise than its piece says.
+    pub odd: Vec<String>,
 }
 
 impl<'a> Results<'a> {
@@ -56,10 +60,12 @@ impl<'a> Results<'a> {
         let mut why = "not run".to_owned();
         for piece in wanted.pieces {
             for file in self.of_piece(wanted.source, piece) {
+                let ours = wanted.source.piece(piece).map(|piece| piece.ours.clone());
                 for cell in file.cells.iter().filter(|cell| wanted.is_met(file, cell)) {
                     match wanted.figure(cell) {
                         Ok(figure) if found.iter().all(|f| f.scale != figure.scale) => {
-                            found.push(figure);
+                            let (ours, odd) = (ours.clone().unwrap_or_default(), odd(file));
+                            found.push(Found { ours, odd, ..figure });
                         }
                         Ok(_) => {}
                         Err(reason) => why = reason,
@@ -69,6 +75,22 @@ impl<'a> Results<'a> {
         }
         if found.is_empty() { Err(why) } else { Ok(found) }
     }
+}
+
+/// How a run was otherwise than its piece says: in a window of its own, from a tree with changes.
+fn odd(file: &ResultFile) -> Vec<String> {
+    let is_dirty =
+        file.manifest.tool.commit.as_ref().is_some_and(|commit| commit.ends_with("-dirty"));
+    let window = window_of(file).filter(|_| file.plan.warm_up_ms.is_some_and(|ms| ms > 0));
+    window.into_iter().chain(is_dirty.then(|| "from a changed tree".to_owned())).collect()
+}
+
+/// `a window of 15 min after 5 min`, where phases last by the clock.
+pub(super) fn window_of(file: &ResultFile) -> Option<String> {
+    let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
+    let window = format!("a window of {}", of_ms(file.plan.window_ms?));
+    let warm_up = file.plan.warm_up_ms.filter(|ms| *ms > 0);
+    Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
 }
 
 fn is_of(file: &ResultFile, source: &Source) -> bool {
@@ -111,7 +133,8 @@ impl Wanted<'_> {
         }
         .ok_or("not measured")?;
         let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
-        Ok(Found { scale: cell.id.scale, amount, shown, each_ns })
+        let (ours, odd) = (Vec::new(), Vec::new());
+        Ok(Found { scale: cell.id.scale, amount, shown, each_ns, ours, odd })
     }
 }
 
@@ -167,8 +190,9 @@ fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
             Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
         }
         Measure::Disk => {
+            // A server that has written nothing yet has no disk that could be compared.
             let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
-            Some((bytes, format::bytes(bytes)))
+            (bytes > 0.0).then(|| (bytes, format::bytes(bytes)))
         }
         Measure::Time | Measure::Size => None,
     }

@@ -1,10 +1,10 @@
 //! The headlines of a source, each beside what came out here.
 
 use embermark_model::Scale;
-use embermark_published::{Beside, Headline, Printed, Source, Unit};
+use embermark_published::{Beside, Figure, Headline, Printed, Source, Unit};
 
 use super::found::{Found, Results, Wanted};
-use crate::format;
+use crate::{format, text};
 
 /// A headline with what stands beside it.
 pub(super) struct Row {
@@ -24,15 +24,31 @@ pub(super) const COLUMNS: [&str; 5] =
 pub(super) struct Ratio {
     /// `14.0x`; absent where there is none.
     pub ratio: Option<String>,
+    /// The same as a number, of what was measured.
+    pub times: Option<f64>,
     /// Its figures, or why there are none.
     pub of: String,
     /// Whether there are.
     pub is_measured: bool,
+    /// Letters of what is ours in it and not the source's.
+    pub ours: Vec<String>,
     /// What is otherwise than the headline says.
     pub what: Option<String>,
 }
 
+impl Ratio {
+    /// Nothing but words.
+    fn none(of: String) -> Self {
+        Self { ratio: None, times: None, of, is_measured: false, what: None, ours: Vec::new() }
+    }
+}
+
 impl Row {
+    /// The ratio that came out with the source's settings.
+    pub fn as_published(&self) -> Option<f64> {
+        self.boxes[1].as_ref()?.times
+    }
+
     /// Whether something was measured for it.
     pub fn is_measured(&self) -> bool {
         self.boxes[1..].iter().flatten().any(|here| here.is_measured)
@@ -45,14 +61,11 @@ pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
         let here = |beside: &Option<Beside>| {
             beside.as_ref().map(|beside| here(source, headline, beside, results))
         };
-        let left_out = || {
-            let of = headline.not_printed.clone().unwrap_or_default();
-            Ratio { ratio: None, of, is_measured: false, what: None }
-        };
+        let said = || Ratio::none(headline.said.clone().unwrap_or_default());
         Row {
             label: label(headline),
             boxes: [
-                Some(headline.printed.map_or_else(left_out, printed)),
+                Some(headline.printed.map_or_else(said, printed)),
                 here(&headline.as_published),
                 here(&headline.equal),
                 here(&headline.counter),
@@ -72,7 +85,7 @@ fn label(headline: &Headline) -> String {
 }
 
 fn printed(printed: Printed) -> Ratio {
-    let shown = |figure: f64| match printed.unit {
+    let of_unit = |figure: f64| match printed.unit {
         Unit::Seconds => format::duration(figure * 1e9),
         Unit::Milliseconds => format::duration(figure * 1e6),
         Unit::PerSecond => format::rate(figure),
@@ -81,10 +94,16 @@ fn printed(printed: Printed) -> Ratio {
         Unit::Megabytes => format::bytes(figure * 1e6),
     };
     Ratio {
-        ratio: Some(format::ratio(printed.ratio())),
-        of: format!("{} / {}", shown(printed.of), shown(printed.to)),
-        is_measured: false,
-        what: None,
+        ratio: Some(shown(printed.ratio(), format::ratio)),
+        ..Ratio::none(format!("{} / {}", shown(printed.of, of_unit), shown(printed.to, of_unit)))
+    }
+}
+
+/// A figure, or a range from one to another.
+fn shown(figure: Figure, shown: impl Fn(f64) -> String) -> String {
+    match figure {
+        Figure::Number(number) => shown(number),
+        Figure::Range([least, greatest]) => format!("{} to {}", shown(least), shown(greatest)),
     }
 }
 
@@ -93,7 +112,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     let above = Wanted {
         source,
         pieces: &beside.pieces,
-        engine: &headline.of,
+        engine: beside.engine.as_ref().unwrap_or(&headline.of),
         column: beside.column.as_deref(),
         variant: beside.variant.as_deref(),
         tier: beside.tier,
@@ -102,19 +121,22 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     };
     let below = Wanted {
         pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
-        engine: headline.to.as_ref().unwrap_or(&headline.of),
+        engine: headline.to.as_deref().unwrap_or(above.engine),
         column: None,
         variant: beside.to_variant.as_deref().or(beside.variant.as_deref()),
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
     };
     let what = beside.what.clone();
-    let none = |why: String| Ratio { ratio: None, of: why, is_measured: false, what: what.clone() };
+    let none = |why: String| Ratio { what: what.clone(), ..Ratio::none(why) };
     if headline.alone {
-        let largest = results.find(&above).map(|all| all.into_iter().max_by_key(|f| f.scale));
-        return match largest {
+        let is_wanted =
+            |found: &Found| headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows));
+        let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
+        return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                Ratio { ratio: None, of: found.shown, is_measured: true, what: what.clone() }
+                let (of, ours) = (found.shown, found.ours);
+                Ratio { of, is_measured: true, ours, ..none(String::new()) }
             }
             Ok(None) => none("not run".to_owned()),
             Err(why) => none(why),
@@ -129,11 +151,19 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     };
     let own = headline.scale.map(Scale::Rows);
     let other = own.filter(|own| *own != above.scale).map(|_| format!("at {}: ", above.scale));
+    let mut ours: Vec<String> = above.ours.iter().chain(&below.ours).cloned().collect();
+    ours.sort_unstable();
+    ours.dedup();
+    let odd = text::unique(above.odd.iter().chain(&below.odd).cloned());
+    let what = what.into_iter().chain(odd).collect::<Vec<_>>();
+    let times = above.amount / below.amount;
     Ratio {
-        ratio: Some(format::ratio(above.amount / below.amount)),
+        ratio: Some(format::ratio(times)),
+        times: Some(times),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
-        what,
+        what: (!what.is_empty()).then(|| what.join("; ")),
+        ours,
     }
 }
 

@@ -6,6 +6,7 @@ mod found;
 mod headlines;
 mod pieces;
 mod render;
+mod verdicts;
 
 use embermark_model::result::ResultFile;
 use embermark_published::{Role, Source, all};
@@ -40,10 +41,12 @@ pub fn markdown(results: &[ResultFile]) -> String {
             escaped(hardware),
             escaped(protocol)
         );
-        let headlines = render::markdown(&headlines::rows(source, &found));
+        let rows = headlines::rows(source, &found);
+        let headlines = render::markdown(&rows);
         let known = Section { title: "What is to be known".into(), notes: said(source) };
-        let tables =
-            figures::table(source, &found).into_iter().chain([pieces::table(source, &found)]);
+        let tables = [verdicts::table(source, &rows)].into_iter();
+        let tables = tables.chain(figures::table(source, &found));
+        let tables = tables.chain([pieces::table(source, &found)]);
         let tables = tables.map(|grid| Block::table(grid, Vec::new()));
         let rest = [Block::Section(known)].into_iter().chain(resources(source, &found));
         let rest: Vec<Block> = rest.chain(tables).collect();
@@ -62,6 +65,7 @@ A headline is a ratio: how many times as much the engine above the line takes as
 *As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \
 A *counter-run* does one thing otherwise than the source, which it names. *Emulated* is the run as published with no more memory and CPU \
 time than the source's device has, on the CPU and the disk of this machine: it is no measurement of that device. \
+A letter at a figure names something that is ours and not the source's, which stands below the table. \
 Where the source's scale was not run the largest one that was is named.
 ";
 
@@ -73,12 +77,13 @@ fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
     tables.map(|table| Block::Table(table, Vec::new())).collect()
 }
 
-/// What a source cannot have here, and where it contradicts itself.
+/// What is ours in its runs, what it cannot have here, and where it contradicts itself.
 fn said(source: &Source) -> Vec<notes::Note> {
+    let ours = source.ours.iter().map(|(letter, text)| note(letter, text.clone()));
     let missing = source.missing.iter().map(|text| note("not to be had", text.clone()));
     let contradictions =
         source.contradictions.iter().map(|text| note("contradicts itself", text.clone()));
-    missing.chain(contradictions).collect()
+    ours.chain(missing).chain(contradictions).collect()
 }
 
 /// On what the results were measured.

@@ -1,9 +1,9 @@
 //! The pieces that repeat a source, and which of them were run.
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Manifest, ResultFile};
 use embermark_published::{Piece, Source};
 
-use super::found::Results;
+use super::found::{Results, window_of};
 use crate::grid::{Grid, Text};
 use crate::statistics::total;
 use crate::{format, text};
@@ -41,24 +41,21 @@ fn scales(files: &[&ResultFile]) -> String {
         [] => "not run".to_owned(),
         scales => {
             let scales = scales.iter().map(ToString::to_string);
-            scales.chain(windows(files)).collect::<Vec<_>>().join(", ")
+            scales
+                .chain(text::unique(files.iter().filter_map(|file| window_of(file))))
+                .collect::<Vec<_>>()
+                .join(", ")
         }
     }
 }
 
-/// `a window of 15 min after 5 min`, where phases last by the clock.
-fn windows(files: &[&ResultFile]) -> Vec<String> {
-    let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
-    text::unique(files.iter().filter_map(|file| {
-        let window = format!("a window of {}", of_ms(file.plan.window_ms?));
-        let warm_up = file.plan.warm_up_ms.filter(|ms| *ms > 0);
-        Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
-    }))
-}
-
-/// The time of all trials together.
+/// The time from beginnings to ends, with all that is no trial.
 fn took(files: &[&ResultFile]) -> String {
-    let trials = files.iter().flat_map(|file| &file.cells).flat_map(|cell| &cell.trials);
-    let ns = total(trials.map(|trial| trial.wall_ns));
-    if ns == 0 { String::new() } else { format::duration(ns as f64) }
+    let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    let took = files.iter().filter_map(|file| {
+        let Manifest { started, finished, .. } = &file.manifest;
+        u64::try_from(second(finished.as_deref()?)? - second(started)?).ok()
+    });
+    let seconds = total(took);
+    if seconds == 0 { String::new() } else { format::duration(seconds as f64 * 1e9) }
 }

@@ -17,12 +17,13 @@ pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
 
 fn paragraph(row: &Row, width: usize) -> String {
     let line = |(name, ratio): (&str, &Option<Ratio>)| {
-        let Ratio { ratio, of, what, .. } = ratio.as_ref()?;
+        let Ratio { ratio, of, what, ours, .. } = ratio.as_ref()?;
         let ratio = ratio.as_deref().unwrap_or(NOT_MEASURED);
         let what = what.as_ref().map(|what| format!(", {what}")).unwrap_or_default();
         let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(ratio, RATIO));
         let further = " ".repeat(INDENT + RATIO);
-        Some(joined(wrapped(&format!("{of}{what}"), width.max(60), &first, &further), "\n"))
+        let ours = if ours.is_empty() { String::new() } else { format!(" [{}]", ours.join(" ")) };
+        Some(joined(wrapped(&format!("{of}{ours}{what}"), width.max(60), &first, &further), "\n"))
     };
     let lines = COLUMNS.into_iter().zip(&row.boxes).filter_map(line);
     let explained = row.explained.as_deref().map(|explained| {
@@ -53,12 +54,16 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 }
 
 /// A ratio over its figures.
-fn cell(Ratio { ratio, of, is_measured, what }: &Ratio) -> String {
+fn cell(Ratio { ratio, of, is_measured, what, ours, .. }: &Ratio) -> String {
     let ratio = match ratio {
         Some(ratio) => format!("**{ratio}**<br>"),
         None if *is_measured => String::new(),
         None => format!("{NOT_MEASURED}<br>"),
     };
     let what = what.as_ref().map(|what| format!("<br>{}", escaped(what))).unwrap_or_default();
-    format!("{ratio}{}{what}", escaped(of))
+    let ours = match &ours[..] {
+        [] => String::new(),
+        ours => format!(" <sup>{}</sup>", ours.join(" ")),
+    };
+    format!("{ratio}{}{ours}{what}", escaped(of))
 }

@@ -1,0 +1,55 @@
+//! What a source concluded, and whether it is so here.
+
+use embermark_published::{Source, Verdict};
+
+use super::headlines::Row;
+use crate::grid::{Grid, Text};
+
+/// Whether a conclusion holds here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// All headlines that decide it are on the source's side of 1.
+    Same,
+    /// Some of those that were run are not: how many are, and of how many.
+    Other(usize, usize),
+    /// None of them was run, or nothing here decides it.
+    Unknown,
+}
+
+/// A row for each conclusion of a source, whose headlines came out as `rows`.
+pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
+    let row = |verdict: &Verdict| {
+        let answer = answer(source, verdict, rows);
+        let here = match answer {
+            Answer::Same => "the same".to_owned(),
+            Answer::Other(0, _) => "not the same".to_owned(),
+            Answer::Other(same, all) => format!("the same in {same} of {all}"),
+            Answer::Unknown => "not repeated".to_owned(),
+        };
+        let because = verdict.because.clone().unwrap_or_default();
+        (verdict.says.clone(), [here, because].map(Text::of).to_vec())
+    };
+    Grid {
+        title: format!("{}: what it concludes", source.id),
+        header: ["here, as published", "because"].map(str::to_owned).to_vec(),
+        rows: source.verdicts.iter().map(row).collect(),
+    }
+}
+
+/// Whether a conclusion holds here.
+pub(super) fn answer(source: &Source, verdict: &Verdict, rows: &[Row]) -> Answer {
+    let decides = |says: &String| {
+        let place = source.headlines.iter().position(|headline| headline.says == *says)?;
+        // Said in words, it is that the engine above the line takes longer.
+        let there = source.headlines[place].printed.map_or([f64::MAX; 2], |of| of.ratio().ends());
+        let here = rows[place].as_published()?;
+        let is_greater = there.map(|there| there > 1.0);
+        (is_greater[0] == is_greater[1]).then_some(is_greater[0] == (here > 1.0))
+    };
+    let decided: Vec<bool> = verdict.by.iter().filter_map(decides).collect();
+    match decided.iter().filter(|same| **same).count() {
+        _ if decided.is_empty() => Answer::Unknown,
+        same if same == decided.len() => Answer::Same,
+        same => Answer::Other(same, decided.len()),
+    }
+}
