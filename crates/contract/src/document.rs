@@ -90,7 +90,7 @@ pub enum Filter<'a> {
         /// The lowest value above it that does not.
         to: Value<'a>,
     },
-    /// Those of every one of these, at least one; none of them of a key as a whole.
+    /// Those of every one of these, at least one; none of them of one key.
     Every(&'a [Filter<'a>]),
 }
 

@@ -269,7 +269,8 @@ impl PlanArgs {
     pub const DEFAULT: &str = include_str!("../files/default.toml");
 
     /// The same with the plan of [`DEFAULT`](Self::DEFAULT) below, where nothing is said of what work is to be
-    /// measured and how often. Of workload files their own work is measured.
+    /// measured and how often. Of workload files their own work is measured, as they say where one of them goes on
+    /// until it is steady.
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
@@ -290,7 +291,7 @@ impl PlanArgs {
             card: self.card.clone(),
             ..Self::default()
         };
-        if self != about_engines {
+        if self != about_engines || (files && files::until_steady(&self.workloads)?) {
             return Ok(self);
         }
         let mut default: Self = toml::from_str(Self::DEFAULT).map_err(Failure::runtime)?;

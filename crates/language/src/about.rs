@@ -141,6 +141,16 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             }
             Pace::Share(_) => format!("{} phases mixed by shares", mix.parts.len()),
         },
+        Work::Keep(keep) if keep.ask.is_empty() => {
+            let name = name(&keep.table);
+            format!("rows of {name} come in, old ones go, until it is steady")
+        }
+        Work::Keep(keep) => {
+            let (number, name) = (keep.ask.len(), name(&keep.table));
+            format!(
+                "rows of {name} come in, old ones go, {number} questions are asked, until it is steady"
+            )
+        }
         Work::Sequence(Sequence { insert: None, questions }) => {
             format!("asks {} questions one after the other", questions.len())
         }

@@ -19,4 +19,5 @@ pub static PUBLISHED: &[(&str, &str)] = &[
     ("contacts", include_str!("../files/contacts.toml")),
     ("events", include_str!("../files/events.toml")),
     ("htap", include_str!("../files/htap.toml")),
+    ("retention", include_str!("../files/retention.toml")),
 ];

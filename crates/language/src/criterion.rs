@@ -31,6 +31,7 @@ impl Definition {
             | Work::Sql(_)
             | Work::Sequence(Sequence { insert: None, .. }) => "analytics",
             Work::Mix(_) | Work::Sequence(_) => "mixed",
+            Work::Keep(_) => "steady-latency",
         })
     }
 

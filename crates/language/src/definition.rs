@@ -14,7 +14,7 @@ pub use keys::{Count, Keys, KeysOf, OPS, Range, SKEW, Span};
 pub use question::{
     Aggregate, Bound, Compute, Condition, Correlate, Group, Grouped, Having, Operator, OrderBy,
 };
-pub use work::{End, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work};
+pub use work::{End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work};
 
 /// A workload file.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,16 @@ pub struct Definition {
     pub usual: Usual,
     /// `overview`: what runs where every workload does; as `usual` where the file says nothing of it.
     pub overview: Usual,
+}
+
+impl Definition {
+    /// Its `keep`, where it has one: then it has no other phase that runs on its own.
+    pub fn keep(&self) -> Option<&Keep> {
+        self.phases.iter().find_map(|phase| match &phase.work {
+            Work::Keep(keep) => Some(keep),
+            _ => None,
+        })
+    }
 }
 
 /// What runs where nothing else is asked for.
@@ -83,7 +93,7 @@ pub struct Phase {
     pub about: String,
     /// What it does.
     pub work: Work,
-    /// Whether it runs on its own, and not only as a part of others: `only = "mix"`, `only = "sequence"`.
+    /// Whether it runs on its own, and not only as a part of others: `only = "mix"`, and others.
     pub alone: bool,
     /// `only = "variant"`: whether it runs only in variants that say something of it.
     pub apart: bool,

@@ -12,6 +12,7 @@ mod criterion;
 mod definition;
 mod file;
 mod group;
+mod keep;
 mod make;
 mod mistakes;
 mod mix;
@@ -33,9 +34,9 @@ pub use built_in::{BUILT_IN, PUBLISHED};
 pub use criterion::{Counted, counted};
 pub use definition::{
     Aggregate, Asked, Bound, Change, Client, Commit, Compute, Condition, Correlate, Count,
-    Definition, End, Group, Grouped, Having, Keys, KeysOf, LASTS, Mix, OPS, Operator, OrderBy,
-    Pace, Part, Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql, UNTIL_STEADY,
-    Usual, Variant, Work,
+    Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator,
+    OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql,
+    UNTIL_STEADY, Usual, Variant, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

@@ -27,6 +27,7 @@ pub enum Verb {
     Sql,
     Mix,
     Sequence,
+    Keep,
 }
 
 /// What `do` is given, and the keys beside it.
@@ -50,28 +51,30 @@ const VERBS: [(&str, Verb); 14] = [
 impl Verb {
     /// Whether it is made of other phases.
     pub fn is_composed(self) -> bool {
-        matches!(self, Self::Mix | Self::Sequence)
+        matches!(self, Self::Mix | Self::Sequence | Self::Keep)
     }
 
-    /// Reads which one it is: of `do`, `sql`, `mix` and `sequence` a phase has one.
+    /// Reads which one it is: of `do`, `sql`, `mix`, `sequence` and `keep` a phase has one.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
         let given = |key: &str| fields.get(key).is_some();
         let sql = fields.entries().iter().any(|entry| entry.name.starts_with("sql"));
-        match (given("do"), sql, given("mix"), given("sequence")) {
-            (true, false, false, false) => fields.get("do")?.one_of("verb", &VERBS),
-            (false, true, false, false) => Some(Self::Sql),
-            (false, false, true, false) => Some(Self::Mix),
-            (false, false, false, true) => Some(Self::Sequence),
-            (false, false, false, false) => fields.mistake(
+        let composed = [("mix", Self::Mix), ("sequence", Self::Sequence), ("keep", Self::Keep)];
+        let composed: Vec<Self> =
+            composed.into_iter().filter(|(key, _)| given(key)).map(|(_, verb)| verb).collect();
+        match (given("do"), sql, &composed[..]) {
+            (true, false, []) => fields.get("do")?.one_of("verb", &VERBS),
+            (false, true, []) => Some(Self::Sql),
+            (false, false, [verb]) => Some(*verb),
+            (false, false, []) => fields.mistake(
                 "a phase that does nothing",
                 format!(
-                    "write do = \"…\" with one of {}; or sql, mix, or sequence",
+                    "write do = \"…\" with one of {}; or sql, mix, sequence, or keep",
                     VERBS.map(|v| v.0).join(", ")
                 ),
             ),
             _ => fields.mistake(
                 "several things in one phase",
-                "one of do, sql, mix and sequence: make several phases",
+                "one of do, sql, mix, sequence and keep: make several phases",
             ),
         }
     }
@@ -97,13 +100,13 @@ impl Verb {
                 &["ops", "keys", "absent", "rows", "commit", "older", "time", "where", "per"]
             }
             // They read their own.
-            Self::Sql | Self::Mix | Self::Sequence => &[],
+            Self::Sql | Self::Mix | Self::Sequence | Self::Keep => &[],
         }
     }
 }
 
 /// The place of the table a phase is about.
-fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
+pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
     let Some(node) = fields.get("table") else {
         return match drafts {
             [] => None,
@@ -177,6 +180,6 @@ pub fn read(
             Some(Work::ReadModifyWrite { table, keys, set, commit })
         }
         Verb::Delete => Some(Work::Delete { table, removed: reading.removed()? }),
-        Verb::Sql | Verb::Mix | Verb::Sequence => None,
+        Verb::Sql | Verb::Mix | Verb::Sequence | Verb::Keep => None,
     }
 }

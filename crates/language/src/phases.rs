@@ -4,6 +4,7 @@ use embermark_model::table::Table;
 
 use crate::about;
 use crate::definition::{Asked, Change, Phase, Removed, Work};
+use crate::keep;
 use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
@@ -51,7 +52,10 @@ pub fn read<'a>(
             .and_then(|verb| phase::read(fields, verb, drafts, engines))
     };
     let mut works: Vec<_> = begun.iter().map(single).collect();
-    let composed = composed(entries, &begun, &works);
+    let composed = composed(entries, &begun, &works, drafts);
+    if begun.iter().flatten().any(|begun| begun.verb == Some(Verb::Keep)) {
+        say_who_is_beside(entries, &begun);
+    }
     for (work, composed) in works.iter_mut().zip(composed) {
         *work = work.take().or(composed);
     }
@@ -72,6 +76,22 @@ pub fn read<'a>(
         }
         Some(Read { name: entry.name, about: about?, work, only: only?, per_row, asked })
     }))
+}
+
+/// Says of each phase that runs on its own beside a `keep`.
+fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
+    let mut keeps = 0;
+    for (entry, begun) in entries.iter().zip(begun) {
+        let Some(Begun { verb, only, .. }) = begun else { continue };
+        keeps += usize::from(*verb == Some(Verb::Keep));
+        if (*verb == Some(Verb::Keep) && keeps == 1) || *only == Some(Only::Part) {
+            continue;
+        }
+        let what = format!("'{}' beside a phase with 'keep'", entry.name);
+        let help = "that one goes on for minutes and is the only one of its file: write only = \"keep\" \
+                    where it is a part of it, or make two files";
+        entry.node.log.add(entry.at.clone(), what, "", help);
+    }
 }
 
 /// Whether the operations of a phase may be counted by the rows that it finds or changes all at once.
@@ -99,8 +119,12 @@ enum Only {
 }
 
 /// What `only` is given.
-const ONLY: [(&str, Only); 3] =
-    [("mix", Only::Part), ("sequence", Only::Part), ("variant", Only::Variant)];
+const ONLY: [(&str, Only); 4] = [
+    ("mix", Only::Part),
+    ("sequence", Only::Part),
+    ("keep", Only::Part),
+    ("variant", Only::Variant),
+];
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
@@ -122,6 +146,7 @@ fn composed<'a>(
     entries: &[Entry<'a>],
     begun: &[Option<Begun<'a>>],
     works: &[Option<Work>],
+    drafts: &[Draft<'_>],
 ) -> Vec<Option<Work>> {
     let verb = |begun: &Option<Begun<'_>>| begun.as_ref().and_then(|begun| begun.verb);
     let members: Vec<_> = entries
@@ -140,6 +165,7 @@ fn composed<'a>(
             match verb {
                 Some(Verb::Mix) => mix::read(fields, &members).map(Work::Mix),
                 Some(Verb::Sequence) => sequence::read(fields, &members).map(Work::Sequence),
+                Some(Verb::Keep) => keep::read(fields, &members, drafts).map(Work::Keep),
                 _ => None,
             }
         })
@@ -148,6 +174,7 @@ fn composed<'a>(
         let mix = begun.fields.get("mix").is_some_and(|mix| mix.value.get(name).is_some());
         let sequence = begun.fields.get("sequence");
         mix || sequence.is_some_and(|sequence| sequence::names(&sequence, name))
+            || keep::names(&begun.fields, name)
     };
     let named = |name: &str| begun.iter().flatten().any(|begun| names(begun, name));
     for (entry, begun) in entries.iter().zip(begun) {
@@ -155,7 +182,7 @@ fn composed<'a>(
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
             only.add(
                 format!("'{}' never runs", entry.name),
-                "no mix or sequence has it as a part",
+                "no mix, sequence or keep has it as a part",
                 "name it in one, or leave 'only' out",
             );
         }

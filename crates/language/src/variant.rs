@@ -94,6 +94,7 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     changes.extend((0..of.phases.len()).filter(touched));
     let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
         Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),
+        Work::Keep(keep) => keep.parts().any(|part| changes.contains(&part)),
         _ => false,
     };
     let made_of_changed: Vec<usize> = (0..of.phases.len()).filter(is_made_of_changed).collect();
@@ -132,6 +133,7 @@ impl Work {
             Self::Sequence(sequence) => {
                 sequence.steps().flat_map(|step| of.phases[step].work.tables(of)).collect()
             }
+            Self::Keep(keep) => vec![keep.table],
             work => {
                 work.table().map_or_else(|| (0..of.tables.len()).collect(), |table| vec![table])
             }

@@ -218,7 +218,7 @@ fn legend(lines: &[Line<'_>]) -> Vec<Note> {
                   (SNIA, Solid State Storage Performance Test Specification), after the window was \
                   replaced twice";
     let columns = "of the last five rounds: rows/s, commit (median), its p99 and max, question p99, how \
-                   long it took for an hour of rows to go; at first: in the first minute, or until the window \
+                   long it took for the oldest rows to go; at first: in the first minute, or until the window \
                    was full where that is sooner; a p99 of fewer than 100 is their largest";
     let amounts = "space: allocated blocks at the end; written/byte: what reached a device of its own for \
                    each byte of the rows, all rounds; stalls: operations above 100 ms, and of the \

@@ -27,7 +27,6 @@ mod http;
 pub mod machine;
 mod observer;
 mod reopenable;
-pub mod retention;
 mod strategy;
 mod write_behind;
 
@@ -43,7 +42,7 @@ pub static WORKLOADS: LazyLock<Vec<&'static dyn Workload>> = LazyLock::new(|| {
         Some(&machine::Machine),
         published("events"),
         published("htap"),
-        Some(&retention::Retention),
+        published("retention"),
     ];
     all.into_iter().flatten().collect()
 });

@@ -45,6 +45,13 @@ pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Fail
     Ok(all)
 }
 
+/// Whether any of these workloads, with scales behind their names, goes on until it is steady.
+pub fn until_steady(names: &[String]) -> Result<bool, Failure> {
+    let (names, _) = super::with_scales(names)?;
+    let chosen = chosen(&names, 0)?;
+    Ok(chosen.workloads.iter().any(|workload| workload.info().until_steady))
+}
+
 /// A workload by its name, or from a file.
 fn one(
     name: &str,

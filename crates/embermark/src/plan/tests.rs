@@ -179,6 +179,23 @@ fn where_nothing_is_asked_for_the_work_of_a_device_is_measured_within_five_minut
 }
 
 #[test]
+fn a_file_that_goes_on_until_it_is_steady_runs_as_it_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, of: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, super::files::shipped(of).unwrap()).unwrap();
+        PlanArgs { workloads: words(&[&path.to_string_lossy()]), ..PlanArgs::default() }
+    };
+    let kept = file("kept.toml", "retention");
+    assert_eq!(kept.clone().or_default().unwrap(), kept);
+    let plan = kept.plan().unwrap();
+    assert_eq!((plan.lasts_ms, plan.window_ms), (None, None));
+    assert_eq!(plan.workload_files["kept"].criteria["keep"], "steady-latency");
+    let shop = file("mine.toml", "shop").or_default().unwrap().plan().unwrap();
+    assert_eq!(shop.lasts_ms, Some(5 * 60 * 1_000));
+}
+
+#[test]
 fn more_rows_and_limits_of_memory_follow_where_the_time_is_longer_and_are_named_where_it_is_not() {
     let lasting = |lasts: &str, limit: &[&str]| {
         let given = PlanArgs { memory_limit: words(limit), ..PlanArgs::default() };

@@ -198,7 +198,7 @@ impl SeriesStore for InfluxStore {
     }
 
     fn expires_by(&self) -> &'static str {
-        "DROP SHARD of an hour, what a retention policy does"
+        "DROP SHARD, what a retention policy does"
     }
 
     fn execute(&mut self, influxql: &str) -> Result<()> {

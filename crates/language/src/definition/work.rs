@@ -148,6 +148,8 @@ pub enum Work {
     Mix(Mix),
     /// `sequence`: several phases one after the other, timed as one.
     Sequence(Sequence),
+    /// `keep`: rows come in without end, and those that are older than a window go.
+    Keep(Keep),
 }
 
 impl Work {
@@ -169,8 +171,38 @@ impl Work {
             Self::Range(range) => Some(range.table),
             Self::Group(group) => Some(group.table),
             Self::Correlate(correlate) => Some(correlate.table),
-            Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) => None,
+            Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) | Self::Keep(_) => None,
         }
+    }
+}
+
+/// Rows come in without end, again and again those of a table, each time later; those that are older than a window go;
+/// and questions are asked all the while, until what it costs is steady. Places count in
+/// [`super::Definition::phases`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keep {
+    /// The table, whose key begins with the time.
+    pub table: usize,
+    /// The column of time.
+    pub time: usize,
+    /// How long before the newest row rows are kept, in the column's unit: a multiple of `step`.
+    pub window: i64,
+    /// The rows of so long go at a time.
+    pub step: i64,
+    /// The `insert` by which rows come in, one a commit or a batch.
+    pub insert: usize,
+    /// The questions, which are asked in turn.
+    pub ask: Vec<usize>,
+    /// Rows that come in from one question to the next.
+    pub every: u64,
+    /// How long it goes on at most.
+    pub at_most: Duration,
+}
+
+impl Keep {
+    /// All of its phases.
+    pub fn parts(&self) -> impl Iterator<Item = usize> + '_ {
+        std::iter::once(self.insert).chain(self.ask.iter().copied())
     }
 }
 
@@ -267,5 +299,5 @@ pub struct Sql {
 /// The default of [`Mix::lasts`] where it goes by rates.
 pub const LASTS: Duration = Duration::from_secs(30);
 
-/// The default of [`Mix::lasts`] where it goes on until it is steady.
+/// The default of [`Mix::lasts`] where it goes on until it is steady, and of [`Keep::at_most`].
 pub const UNTIL_STEADY: Duration = Duration::from_mins(10);

@@ -307,6 +307,56 @@ fn mixes_are_checked() {
 }
 
 #[test]
+fn what_is_kept_is_checked() {
+    const OF_TIME: &str = "key = [\"seen\", \"id\"]\nfile = \"t.csv\"";
+    let said = |table: &str, rest: &str, keep: &str| {
+        let phases = format!(
+            "[phase.rows]\nonly = \"keep\"\ndo = \"insert\"\n{rest}\n[phase.p]\n{keep}\ninsert = \"rows\""
+        );
+        said_of(table, COLUMNS, &phases)
+    };
+    let day = "keep = \"1d\"";
+    for (table, rest, keep, expected) in [
+        ("key = [\"id\"]\nfile = \"t.csv\"", "", day, "the key of 't' begins with 'id'"),
+        (OF_TIME, "", "keep = \"1d\"\nstep = \"7h\"", "a step that is no part of the window"),
+        (OF_TIME, "", "keep = \"1d\"\nstep = \"1s\"", "a step that is no part of the window"),
+        (OF_TIME, "", "keep = \"25ms\"", "a window of no 24 steps"),
+        (OF_TIME, "commit = \"all\"", day, "'rows' commits in another way"),
+        (OF_TIME, "commit = \"bulk\"", day, "'rows' commits in another way"),
+        (OF_TIME, "", "keep = \"1d\"\nask = [\"p\"]", "'p' is made of phases itself"),
+        (OF_TIME, "", "keep = \"1d\"\nask = [\"rosw\"]", "unknown phase 'rosw'"),
+        (
+            OF_TIME,
+            "",
+            "keep = \"1d\"\nask = [\"rows\"]",
+            "'rows' is no question about the newest rows",
+        ),
+        (
+            OF_TIME,
+            "[phase.span]\nonly = \"keep\"\ndo = \"range\"\nspan = \"1h\"",
+            "keep = \"1d\"\nask = [\"span\"]",
+            "'span' is no question about the newest rows",
+        ),
+        (
+            OF_TIME,
+            "[phase.other]\ndo = \"latest\"\nby = \"n\"",
+            day,
+            "'other' beside a phase with 'keep'",
+        ),
+        (
+            OF_TIME,
+            "[phase.idle]\nonly = \"keep\"\ndo = \"latest\"\nby = \"n\"",
+            day,
+            "'idle' never runs",
+        ),
+        (OF_TIME, "", "keep = \"1d\"\nmix = { rows = 1.0 }", "several things in one phase"),
+    ] {
+        let said = said(table, rest, keep);
+        assert!(said.iter().any(|one| one.contains(expected)), "{expected}: {said:?}");
+    }
+}
+
+#[test]
 fn sequences_are_checked() {
     let table = "file = \"t.csv\"\nkey = [\"id\"]";
     let phases = "[phase.get]\ndo = \"get\"\n[phase.load]\ndo = \"insert\"\n[phase.count]\ndo = \"group\"\n\

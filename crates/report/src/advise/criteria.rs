@@ -87,6 +87,7 @@ impl Own {
             match id {
                 "tail" => Source::Tail(phases),
                 "start" => Source::Common(phases),
+                "steady-latency" => Source::Steady(phases),
                 _ => Source::Time(phases),
             }
         };
@@ -155,8 +156,8 @@ static OWN: [Own; 18] = [
     made(
         "steady-latency",
         "steady latency",
-        "99th percentile of commits once they are steady, of `retention`",
-        &[Source::Steady(phases("retention", &[], &["keep"]))],
+        "99th percentile of commits once they are steady, while rows come in and old ones go",
+        &[],
     ),
     made(
         "memory",

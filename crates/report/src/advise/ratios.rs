@@ -33,13 +33,13 @@ pub(super) fn lines<'a>(
 ) -> Vec<(&'static str, Vec<Line<'a>>)> {
     let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
     let groups: Vec<&Group<'a>> = of_tier.collect();
+    let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
     let of = |source: &Source| match source {
         Source::Time(phases) => by_row(&groups, |of| phases.has(of.0, of.1, of.2), time),
         Source::Tail(phases) => {
             by_row(&groups, |of| phases.has(of.0, of.1, of.2), |figure| figure.p99_per_trial())
         }
         Source::Steady(phases) => {
-            let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
             by_those_that_have(&groups, |of| phases.has(of.0, of.1, of.2), steady)
         }
         Source::Common(phases) => {
@@ -61,6 +61,7 @@ pub(super) fn lines<'a>(
             let single = |of: RowOf<'_>| SINGLE.into_iter().any(|criterion| counts(of, criterion));
             by_row(&groups, single, |figure| figure.p99_per_trial())
         }
+        "steady-latency" => by_those_that_have(&groups, |of| counts(of, "steady-latency"), steady),
         criterion => by_row(&groups, |of| counts(of, criterion), time),
     };
     let made = CRITERIA.iter();

@@ -117,28 +117,42 @@ impl Access {
             let bounded = columns.get(equal).is_some_and(|column| {
                 filters.iter().any(|f| f.column == *column && f.operator != Operator::NotEqual)
             });
-            let used = &columns[..equal + usize::from(bounded)];
-            // Texts in an index are cut off, and the last of a key has no end.
-            let last = columns.last();
-            let whole = |f: &Filter<'_>| match table.columns[f.column].of {
-                ColumnType::Text | ColumnType::Bytes => {
-                    by == By::Key && f.operator == Operator::Equal && last != Some(&f.column)
-                }
-                _ => !matches!(f.operator, Operator::NotEqual | Operator::Greater),
-            };
-            let alone = |f: &Filter<'_>| {
-                let beside = filters.iter().filter(|other| {
-                    other.column == f.column
-                        && (f.operator == Operator::Equal || f.is_low() == other.is_low())
-                });
-                beside.count() == 1
-            };
-            let exact = filters.iter().all(|f| used.contains(&f.column) && whole(f) && alone(f));
+            let mut access = Self { by, equal, bounded, exact: false };
+            access.exact = filters.iter().all(|filter| access.decides(table, filters, filter));
             if 2 * equal + usize::from(bounded) > 2 * best.equal + usize::from(best.bounded) {
-                best = Self { by, equal, bounded, exact };
+                best = access;
             }
         }
         best
+    }
+
+    /// Whether every row found meets one of the conditions.
+    fn decides(&self, table: &Table, filters: &[Filter<'_>], of: &Filter<'_>) -> bool {
+        let columns = match self.by {
+            By::All => return false,
+            By::Key => &table.key,
+            By::Index(n) => &table.indexes[n],
+        };
+        // Texts in an index are cut off, and the last of a key has no end.
+        let is_whole = match table.columns[of.column].of {
+            ColumnType::Text | ColumnType::Bytes => {
+                let is_last = columns.last() == Some(&of.column);
+                self.by == By::Key && of.operator == Operator::Equal && !is_last
+            }
+            _ => !matches!(of.operator, Operator::NotEqual | Operator::Greater),
+        };
+        let mut beside = filters.iter().filter(|other| {
+            let is_like = of.operator == Operator::Equal || of.is_low() == other.is_low();
+            other.column == of.column && is_like
+        });
+        let used = &columns[..self.equal + usize::from(self.bounded)];
+        // What is absent is found among its like in an index, and is equal to nothing.
+        of.bound != Value::Null && is_whole && used.contains(&of.column) && beside.nth(1).is_none()
+    }
+
+    /// The conditions that not every row found meets.
+    pub(super) fn left<'a>(&self, table: &Table, filters: &Filters<'a>) -> Filters<'a> {
+        filters.iter().filter(|of| !self.decides(table, filters, of)).copied().collect()
     }
 
     /// The bytes from which on rows are found, and before which; whether there is such an end.
@@ -282,6 +296,24 @@ mod tests {
         assert_eq!(bytes, [8]);
         let mut bytes = vec![255, 255];
         assert!(!beyond(&mut bytes));
+    }
+
+    #[test]
+    fn an_absent_bound_is_decided_by_no_order() {
+        let table = table();
+        let warm = filter(2, Operator::Equal, Value::Float(20.0));
+        let absent = filter(2, Operator::Equal, Value::Null);
+        let after = filter(1, Operator::AtLeast, Value::Int(100));
+        for (filters, left) in [
+            ([warm, after], Filters::from_iter([after])),
+            ([absent, after], Filters::from_iter([absent, after])),
+        ] {
+            let filters = Filters::from_iter(filters);
+            let access = Access::of(&table, &filters);
+            let columns = |all: &Filters<'_>| all.iter().map(|f| f.column).collect::<Vec<_>>();
+            assert_eq!(columns(&access.left(&table, &filters)), columns(&left));
+            assert!(!access.exact && access.by == By::Index(0));
+        }
     }
 
     #[test]

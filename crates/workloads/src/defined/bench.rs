@@ -1,6 +1,7 @@
 //! A workload file on one database.
 
 mod judge;
+mod kept;
 mod work;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use smallvec::SmallVec;
 use super::arena::Arena;
 use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
 use super::crew::{Crew, Duty};
+use super::keep::{self, Played};
 use super::mix;
 use super::mixed::{self, Did};
 use super::node::Node;
@@ -80,6 +82,8 @@ pub(super) struct FileBench {
     write_behind: Option<WriteBehind>,
     /// Bytes of the log that the phase that is ready finds, where it is to hold every row.
     log_bytes: Option<u64>,
+    /// What was played of a `keep`.
+    played: Option<Played>,
     /// The last answer of which nobody said what is right.
     unchecked: Option<ResultSet>,
 }
@@ -98,7 +102,11 @@ impl FileBench {
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
             ops: prepared.ops(phase),
-            execution: whole(prepared.cell.parts_of(phase).into_iter().map(execution)),
+            execution: match prepared.cell.work(phase) {
+                // Its times are those of commits.
+                Work::Keep(keep) => execution(keep.insert),
+                _ => whole(prepared.cell.parts_of(phase).into_iter().map(execution)),
+            },
         });
         Self {
             phases: phases.collect(),
@@ -124,6 +132,7 @@ impl FileBench {
             buffer: None,
             write_behind: None,
             log_bytes: None,
+            played: None,
             unchecked: None,
         }
     }
@@ -186,6 +195,9 @@ impl Bench for FileBench {
             }
         }
         let work = self.cell().work(phase);
+        if let Work::Keep(keep) = work {
+            return self.ready_to_keep(phase, keep);
+        }
         if self.prepared.is_guest {
             self.cell().tables.iter().for_each(|rows| rows.begin(0));
         } else if let Some(insert) = self.cell().insert_of(phase) {
@@ -259,6 +271,9 @@ impl Bench for FileBench {
         }
         let work = self.cell().work(phase);
         self.will_change(work);
+        if let Work::Keep(keep) = work {
+            return self.keep(keep, meter, observer);
+        }
         if matches!(work, Work::Mix(_)) || self.crew.is_some() {
             self.share(phase, meter)?;
             return Ok(mixed::answer(work, &self.did));
@@ -325,7 +340,7 @@ impl Bench for FileBench {
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
             _ if self.node.is_some() => Repeat::Never,
-            Work::Mix(_) => Repeat::Never,
+            Work::Mix(_) | Work::Keep(_) => Repeat::Never,
             work if is_question(work) && self.phases[phase].ops == 0 => Repeat::Never,
             work if changes_rows(work) => Repeat::Restored,
             Work::Open { .. } => Repeat::Restored,
@@ -345,7 +360,15 @@ impl Bench for FileBench {
     }
 
     fn once(&self, phase: usize) -> bool {
-        matches!(self.cell().work(phase), Work::Mix(mix) if mix.lasts.is_some())
+        match self.cell().work(phase) {
+            Work::Mix(mix) => mix.lasts.is_some(),
+            Work::Keep(_) => true,
+            _ => false,
+        }
+    }
+
+    fn lasts(&self, phase: usize) -> bool {
+        matches!(self.cell().work(phase), Work::Keep(_))
     }
 
     fn steady(&self, _: usize) -> Option<SteadyState> {
@@ -363,6 +386,7 @@ impl Bench for FileBench {
     fn target_rate(&self, phase: usize) -> Option<f64> {
         match self.cell().work(phase) {
             Work::Mix(of) => mix::target_rate(of),
+            Work::Keep(_) => self.prepared.target_rate.map(|rate| rate as f64),
             _ => None,
         }
     }
@@ -400,6 +424,9 @@ impl Bench for FileBench {
         if self.prepared.is_guest {
             return None;
         }
+        if let Work::Keep(keep) = self.cell().work(phase) {
+            return Some(ops * keep::row_bytes(&self.cell().tables[keep.table]));
+        }
         let insert = self.cell().work(self.cell().insert_of(phase)?);
         let Work::Insert { table, .. } = insert else { return None };
         let rows = &self.cell().tables[*table];
@@ -420,7 +447,10 @@ impl Bench for FileBench {
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.crew = None;
-        if !self.prepared.is_guest {
+        if self.cell().definition.keep().is_some() {
+            // As it has aged.
+            self.database.lifecycle().maintain()?;
+        } else if !self.prepared.is_guest {
             self.make_ready()?;
         }
         self.database.close()

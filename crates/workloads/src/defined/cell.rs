@@ -64,6 +64,20 @@ pub(super) struct Rows {
     pub there: AtomicUsize,
     /// How many have been given out to be inserted, the loaded ones among them.
     pub taken: AtomicUsize,
+    /// How its rows come again when all of them have come, of a table of which a `keep` keeps a window.
+    pub again: Option<Again>,
+    /// How often all have come before the row beyond the last that was looked at: the next one is likely beside it, and
+    /// a division takes as long as ten values.
+    pub lap: AtomicUsize,
+}
+
+/// Rows that come again, each time later: a row beyond the last one of the table is one of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Again {
+    /// The column of time, by which the rows are in order.
+    pub time: usize,
+    /// How much later, in its unit: longer than from the first row to the last.
+    pub units: i64,
 }
 
 /// A row that a mix inserts.
@@ -92,14 +106,40 @@ impl Rows {
         self.taken.store(there, Ordering::Relaxed);
     }
 
+    /// A value of a row, also of one that [comes again](Self::again).
+    #[inline]
+    pub(super) fn value(&self, place: usize, column: usize) -> Value<'_> {
+        if place < self.staged.rows() {
+            return self.staged.value(place, column);
+        }
+        self.value_again(place, column)
+    }
+
+    #[inline(never)]
+    fn value_again(&self, place: usize, column: usize) -> Value<'_> {
+        let all = self.staged.rows();
+        let mut lap = self.lap.load(Ordering::Relaxed);
+        if place.wrapping_sub(lap * all) >= all {
+            lap = place / all;
+            self.lap.store(lap, Ordering::Relaxed);
+        }
+        let place = place - lap * all;
+        match (self.staged.value(place, column), self.again) {
+            (Value::Int(at), Some(Again { time, units })) if time == column => {
+                Value::Int(at + lap as i64 * units)
+            }
+            (value, _) => value,
+        }
+    }
+
     /// All values of a row.
     pub(super) fn row(&self, place: usize) -> impl Iterator<Item = Value<'_>> {
-        (0..self.table.columns.len()).map(move |column| self.staged.value(place, column))
+        (0..self.table.columns.len()).map(move |column| self.value(place, column))
     }
 
     /// The key of a row.
     pub(super) fn key(&self, place: usize) -> Values<'_> {
-        self.table.key.iter().map(|column| self.staged.value(place, *column)).collect()
+        self.table.key.iter().map(|column| self.value(place, *column)).collect()
     }
 
     /// Whether some columns, each once and in the order of the table, are all there are.
@@ -187,14 +227,27 @@ impl Rows {
         self.distinct(column) * WORTH_A_LOOK_UP <= self.loaded
     }
 
+    /// Whether the key is a value and a time, so that a value has one row of a time.
+    pub(super) fn is_one_at_a_time(&self, by: usize, time: usize) -> bool {
+        let key = &self.table.key;
+        *key == [by, time] || *key == [time, by]
+    }
+
     /// Whether the key, or an index, begins with these columns in this order.
     pub(super) fn finds(&self, columns: &[usize]) -> bool {
         let mut orders = std::iter::once(&self.table.key).chain(&self.table.indexes);
         orders.any(|order| order.starts_with(columns))
     }
 
-    /// The greatest time of a column among all rows: the `end` of conditions. 0 where there is none.
+    /// The greatest time of a column among all rows, or among those that have come of such that come without end: the
+    /// `end` of conditions. 0 where there is none.
     pub(super) fn end(&self, time: usize) -> i64 {
+        if let Some(Again { time: by, .. }) = self.again
+            && by == time
+        {
+            let newest = self.there.load(Ordering::Relaxed).saturating_sub(1);
+            return if let Value::Int(end) = self.value(newest, time) { end } else { 0 };
+        }
         if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
     }
 
@@ -273,6 +326,7 @@ impl Cell {
         match self.work(phase) {
             Work::Insert { .. } => Some(phase),
             Work::Sequence(sequence) => sequence.insert,
+            Work::Keep(keep) => Some(keep.insert),
             _ => None,
         }
     }
@@ -297,6 +351,7 @@ impl Cell {
         match self.work(phase) {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
             Work::Sequence(sequence) => sequence.steps().collect(),
+            Work::Keep(keep) => keep.parts().collect(),
             _ => SmallVec::from_elem(phase, 1),
         }
     }
@@ -442,7 +497,7 @@ impl Cell {
     pub(super) fn of(&self, phase: usize, i: usize) -> Option<Value<'_>> {
         let Work::Range(range) = self.work(phase) else { return None };
         let (Span::Last { of, .. } | Span::From { of, .. }) = range.span else { return None };
-        of.map(|of| self.tables[range.table].staged.value(self.place(phase, i), of))
+        of.map(|of| self.tables[range.table].value(self.place(phase, i), of))
     }
 
     /// The times that operation `i` of a range by time asks for, the last one left out.
@@ -457,7 +512,7 @@ impl Cell {
             }
             Span::From { time, units, .. } => {
                 let place = self.place(phase, i);
-                let from = if let Value::Int(at) = rows.staged.value(place, time) { at } else { 0 };
+                let from = if let Value::Int(at) = rows.value(place, time) { at } else { 0 };
                 (from, from + units)
             }
             Span::Rows { .. } => (0, 0),
@@ -478,7 +533,7 @@ impl Cell {
         let value = |column| match last {
             Some((of, last)) if of == column => last,
             _ if set.contains(&column) => self.fresh(phase, i, column),
-            _ => rows.staged.value(place, column),
+            _ => rows.value(place, column),
         };
         (0..rows.table.columns.len()).map(value).collect()
     }
@@ -491,7 +546,7 @@ impl Cell {
             return value.map_or(Value::Null, |(_, value)| value.as_value());
         }
         let rows = self.rows_of(phase);
-        let before = || rows.staged.value(self.place(phase, i), column);
+        let before = || rows.value(self.place(phase, i), column);
         self.fresh.value(phase, i, column, rows.of(column), before)
     }
 
@@ -549,6 +604,7 @@ pub(super) const fn is_point(work: &Work) -> bool {
             work,
             Work::Mix(_)
                 | Work::Sequence(_)
+                | Work::Keep(_)
                 | Work::Open { .. }
                 | Work::Insert { requests: Some(_), .. }
         )

@@ -14,7 +14,7 @@ use embermark_contract::document::{
     Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Client, Range, Removed, Span, Work};
+use embermark_language::{Client, Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{Column, ColumnType, Table, Value};
@@ -24,7 +24,7 @@ use super::access::filters;
 use super::arena::Arena;
 use super::cell::{Cell, Rows, is_question};
 use super::month;
-use super::port::{Database, SessionWork, VisitRow};
+use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::row;
 use super::rows::Source;
 use super::sql::OwnedKey;
@@ -261,7 +261,7 @@ fn fields_of<'a>(rows: &'a Rows, place: usize, def: &'static CollectionDef) -> F
         .fields
         .iter()
         .zip(beside)
-        .map(|(name, column)| (*name, stored(rows.staged.value(place, column))));
+        .map(|(name, column)| (*name, stored(rows.value(place, column))));
     fields.filter(|(_, value)| *value != Stored::Null).collect()
 }
 
@@ -314,6 +314,37 @@ impl Database for DocumentTables {
         }
         self.collections[table] = self.store.create(self.defs[table])?;
         Ok(())
+    }
+
+    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+        self.clear(keep.table)
+    }
+
+    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+        let [from, to] = [stretch.from, stretch.to].map(|time| [Stored::Int(time)]);
+        let filter = Filter::Keys { from: &from, to: &to };
+        self.store.delete(self.collections[keep.table], &filter).map(drop)
+    }
+
+    fn expires_by(&self, _: &Keep) -> String {
+        "a delete of many documents by a range of their keys".to_owned()
+    }
+
+    fn count(&mut self, table: usize) -> Result<Option<u64>> {
+        if !matches!(self.store.language(), Language::Pipeline) {
+            return Ok(None);
+        }
+        let (all, mut count) = (r#"[{"$count": "rows"}]"#, Some(0));
+        self.store.query(self.collections[table], all, &["rows"], &mut |row| {
+            count = row.int(0)?.and_then(|count| u64::try_from(count).ok());
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn word(&mut self, phase: usize, i: usize) {
+        let language = self.store.language();
+        self.questions[phase] = question(&self.cell, phase, i, language).into_iter().collect();
     }
 
     fn attach(&mut self) -> Result<()> {

@@ -228,7 +228,7 @@ pub(super) fn operations(work: &Work, rows: usize, draws: &Draws) -> u64 {
 pub(super) fn values(rows: &Rows, column: usize, count: u64, draw: &mut Draw) -> Vec<OwnedValue> {
     let places: Vec<usize> = rows.places_of_distinct(column).collect();
     let drawn = draw.distinct(places.len(), usize::try_from(count).unwrap_or(usize::MAX));
-    let value = |drawn: u32| rows.staged.value(places[drawn as usize], column).to_owned();
+    let value = |drawn: u32| rows.value(places[drawn as usize], column).to_owned();
     drawn.into_iter().map(value).collect()
 }
 
@@ -262,7 +262,7 @@ fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, Work
             drop(other);
             return Ok(value);
         }
-        key[last] = rows.staged.value(draw.below(rows.loaded.max(1)), column);
+        key[last] = rows.value(draw.below(rows.loaded.max(1)), column);
     }
     Err(WorkloadError::NoAbsentKey { table: rows.table.name.clone() })
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Aggregate, Compute, Group, Range, Removed, Span, Work};
+use embermark_language::{Aggregate, Compute, Group, Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::result::Execution;
@@ -25,7 +25,7 @@ use super::arena::Arena;
 use super::cell::{Cell, Rows, rows_at_once};
 use super::codec::Codec;
 use super::limits;
-use super::port::{Database, SessionWork, VisitRow};
+use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::rows::Given;
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
@@ -148,6 +148,14 @@ fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
     rows.table.key.starts_with(&[by, time])
 }
 
+/// Whether the newest row of one value of a column is looked for from the end of the table, whose key begins with the
+/// time.
+fn newest_from_end(cell: &Cell, phase: usize) -> bool {
+    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
+    is_of_value && cell.rows_of(phase).table.key == [*time, *by]
+}
+
 impl Database for KvTables {
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
         &mut *self.store
@@ -195,6 +203,27 @@ impl Database for KvTables {
 
     fn clear(&mut self, table: usize) -> Result<()> {
         self.store.clear(self.tables[table])
+    }
+
+    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+        self.clear(keep.table)
+    }
+
+    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+        let codec = &self.codecs[keep.table];
+        let Buffers { key: from, to, .. } = &mut self.buffers;
+        codec.key([Value::Int(stretch.from)], from);
+        codec.key([Value::Int(stretch.to)], to);
+        self.store.delete_range(self.tables[keep.table], from, to)
+    }
+
+    fn expires_by(&self, _: &Keep) -> String {
+        self.store.deletes_range().to_owned()
+    }
+
+    fn count(&mut self, table: usize) -> Result<Option<u64>> {
+        let number = self.tables[table];
+        self.store.within(Scope::Snapshot, |snapshot| snapshot.count(number))
     }
 
     fn attach(&mut self) -> Result<()> {

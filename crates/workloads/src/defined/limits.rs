@@ -77,7 +77,7 @@ fn row_bytes(columns: &[Column], marks_every_column: bool) -> usize {
 
 /// Bytes of the longest text of a column, or of bytes; or characters.
 fn longest_text(rows: &Rows, column: usize, in_characters: bool) -> usize {
-    let characters = |place| match rows.staged.value(place, column) {
+    let characters = |place| match rows.value(place, column) {
         Value::Text(text) => text.chars().count(),
         Value::Bytes(bytes) => bytes.len(),
         _ => 0,

@@ -16,6 +16,7 @@ mod draws;
 mod family;
 mod fresh;
 mod gaps;
+mod keep;
 mod kv;
 mod limits;
 mod mix;
@@ -54,6 +55,7 @@ use embermark_language::{
     Asked, Client, Commit, Definition, Keys, KeysOf, Mix, Phase, Removed, Sequence, Usual, Variant,
     Work,
 };
+use embermark_meter::Recorder;
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, OwnedValue, RowsFrom};
@@ -114,15 +116,22 @@ impl Defined {
                 ..Protocol::of(Vec::leak(scales.clone()), Vec::leak(chosen))
             }
         };
-        let (overview, usual) = (protocol(&definition.overview), protocol(&definition.usual));
+        let (mut overview, mut usual) =
+            (protocol(&definition.overview), protocol(&definition.usual));
+        let keep = definition.keep();
+        if let Some(keep) = keep {
+            let lasts = |protocol, window| Protocol { window, trials: Some(1), ..protocol };
+            (overview, usual) = (lasts(overview, keep::SHORT), lasts(usual, keep.at_most));
+        }
         let whole = matches!(rows, RowsFrom::File(_));
         let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
-            Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
+            Work::Mix(Mix { lasts: Some(_), .. }) | Work::Keep(_) => Some(&*phase.name),
             _ => None,
         });
         let questions = definition.phases.iter();
         let questions = questions.filter(|phase| {
-            is_question(&phase.work) && !phase.per_row && phase.asked == Asked::ForTime
+            let is_asked = is_question(&phase.work) && !phase.per_row;
+            is_asked && phase.asked == Asked::ForTime || matches!(phase.work, Work::Keep(_))
         });
         let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
         let points = points(definition);
@@ -137,8 +146,8 @@ impl Defined {
             reads_files: matches!(rows, RowsFrom::Log(_)),
             whole,
             lasts: false,
-            until_steady: false,
-            cold: reads(definition),
+            until_steady: keep.is_some(),
+            cold: keep.is_none() && reads(definition),
             searches: &[],
             apart: Vec::leak(apart.map(|phase| &*phase.name).collect()),
             timed: Vec::leak(timed.collect()),
@@ -191,6 +200,7 @@ impl Workload for Defined {
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let (definition, client, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
+        keep::check_order(definition, &tables)?;
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let each = Self::each_of(definition, &tables, spec.seed);
@@ -226,6 +236,7 @@ impl Workload for Defined {
             keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
             companions: spec.companions.clone(),
+            recorder: definition.keep().map(|_| Recorder::new()),
             arena: Arena::default(),
         };
         prepared.arena = Arena::with_room(prepared.room());
@@ -321,6 +332,7 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
     let phases = definition.phases.iter().filter(|phase| phase.alone);
     let changed = phases.filter(|phase| match (&phase.work, commit) {
         (Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. }), _) => true,
+        (Work::Keep(_), by) => by == Some(Commit::Each),
         (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
         (
             Work::Update { .. }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use embermark_contract::sql::CsvFile;
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_language::Keep;
 use embermark_meter::Meter;
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -89,6 +90,34 @@ pub(super) trait Database {
         Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
     }
 
+    /// Whether old rows of a table can go by such steps of time here.
+    ///
+    /// # Errors
+    /// Unsupported, with the words why.
+    fn keeps(&self, _keep: &Keep) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes a table anew, empty, of which a window is kept, with the place of its first stretch of time.
+    fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()>;
+
+    /// A stretch of time begins: its place is made where there are places of stretches. Not of the first.
+    fn begin(&mut self, _keep: &Keep, _stretch: &Stretch) -> Result<()> {
+        Ok(())
+    }
+
+    /// The rows of a stretch of time go, the oldest that are there, by what the engine's manual has for that.
+    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()>;
+
+    /// By which means they go, for a reader.
+    fn expires_by(&self, keep: &Keep) -> String;
+
+    /// How many rows a table has, where the engine is quick to tell.
+    fn count(&mut self, table: usize) -> Result<Option<u64>>;
+
+    /// Makes the words of question `i` of a phase anew, where they say how new rows are. Outside the clock.
+    fn word(&mut self, _phase: usize, _i: usize) {}
+
     /// Enters a scope for the `work` of a phase, which is called once, and ends it.
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
 
@@ -116,6 +145,17 @@ pub(super) trait Database {
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// A stretch of time, of rows that go as a whole, in the unit of their time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    /// Counted from 1970: the next one has the next number.
+    pub number: i64,
+    /// Its first time.
+    pub from: i64,
+    /// The first time after it.
+    pub to: i64,
 }
 
 /// What is done in a scope.

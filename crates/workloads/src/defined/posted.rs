@@ -72,7 +72,7 @@ fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
     let posted: SmallVec<[Value<'_>; 12]> = posted.collect::<Option<_>>().ok_or_else(none)?;
     let order = |place: usize| {
         let each = rows.table.key.iter();
-        each.map(|column| compare(&rows.staged.value(place, *column), &posted[*column]))
+        each.map(|column| compare(&rows.value(place, *column), &posted[*column]))
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
     };
@@ -84,7 +84,7 @@ fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
             Ordering::Less => from = middle + 1,
             Ordering::Greater => to = middle,
             Ordering::Equal => {
-                let same = (0..columns.len()).all(|at| rows.staged.value(place, at) == posted[at]);
+                let same = (0..columns.len()).all(|at| rows.value(place, at) == posted[at]);
                 return if same && place < rows.loaded { Ok(place) } else { Err(none()) };
             }
         }

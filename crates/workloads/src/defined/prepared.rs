@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_language::{Asked, Client, Commit, Removed, Work};
+use embermark_meter::Recorder;
 
 use super::arena::Arena;
 use super::bench::FileBench;
 use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::csv::CsvRows;
+use super::keep;
 use super::node::Node;
 use super::referees::Right;
 use super::{draws, family};
@@ -47,6 +49,8 @@ pub(super) struct PreparedCell {
     pub companions: Option<Rc<dyn Companions>>,
     /// Whether reads are to be cold.
     pub cold: bool,
+    /// For the first run of a `keep`: its memory is taken before the engine is there.
+    pub recorder: Option<Recorder>,
     /// Room for what operations need.
     pub arena: Arena,
 }
@@ -88,6 +92,7 @@ impl PreparedCell {
             _ if self.cell.definition.phases[phase].per_row => self.cell.met[phase].max(1),
             work if one_by_one(work).is_some() => self.cell.met[phase].max(1),
             work if changes_at_once(work) => 1,
+            Work::Keep(_) => 0,
             // By a time, or as many as are due in it.
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,
@@ -125,6 +130,9 @@ impl PreparedCell {
 
     /// Bytes that the operations of any phase need at most, or of those that a mix does at the same time.
     pub(super) fn room(&self) -> usize {
+        if let Some(keep) = self.cell.definition.keep() {
+            return keep::LAID_AT_ONCE * self.cell.tables[keep.table].bytes();
+        }
         let bytes = |phase: usize, in_mix: bool| {
             let work = self.cell.work(phase);
             let operations = self.operations(phase, in_mix).len();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use embermark_contract::row::ResultRow;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Group, Keys, Operator, Range, Removed, Span, Work};
+use embermark_language::{Group, Keep, Keys, Operator, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use super::access::filters;
 use super::arena::Arena;
 use super::cell::{Cell, rows_at_once};
-use super::port::{Database, SessionWork, VisitRow};
+use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::row::{self, Values};
 use super::rows::Source;
 use super::sql::OwnedKey;
@@ -29,6 +29,9 @@ use session::SeriesSession;
 
 /// The family, in what it does not support.
 const FAMILY: &str = "a series store";
+
+/// Nanoseconds of an hour.
+const HOUR_NS: i128 = 3_600_000_000_000;
 
 pub(super) struct SeriesTables {
     store: Reopenable<dyn SeriesStore>,
@@ -194,13 +197,63 @@ impl Database for SeriesTables {
                     group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
                 !self.questions[phase].is_empty() && as_asked
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => true,
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => true,
         };
         Ok(if native { Execution::Native } else { Execution::ClientSide })
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
         self.store.clear(&self.cell.tables[table].table.name)
+    }
+
+    /// By shards, which last whole hours and begin with days where they part these evenly.
+    fn keeps(&self, keep: &Keep) -> Result<()> {
+        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
+        let step = i128::from(keep.step) * i128::from(measurement.nanoseconds());
+        if step % HOUR_NS == 0 && (24 * HOUR_NS) % step == 0 {
+            return Ok(());
+        }
+        let what = "old rows that go by steps that are no part of a day of whole hours";
+        Err(EngineError::unsupported(FAMILY, what))
+    }
+
+    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+        self.clear(keep.table)?;
+        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
+        let step = measurement.time_ns(keep.step)?;
+        self.store.keep_by(step)
+    }
+
+    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+        let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
+        let (name, before) = (&measurement.table.name, measurement.time_ns(stretch.to)?);
+        self.store.expire(name, before)
+    }
+
+    fn expires_by(&self, _: &Keep) -> String {
+        self.store.expires_by().to_owned()
+    }
+
+    /// By a field that every row has.
+    fn count(&mut self, table: usize) -> Result<Option<u64>> {
+        let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
+        self.store.flush()?;
+        let mut count = Some(0);
+        self.store.query(&measurement.count(), &["rows"], &mut |row| {
+            count = row.int(0)?.and_then(|count| u64::try_from(count).ok());
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn word(&mut self, phase: usize, i: usize) {
+        let (Work::Group(group), [_, ..]) = (self.cell.work(phase), &self.questions[phase][..])
+        else {
+            return;
+        };
+        let Ok(measured) = &self.tables[group.table] else { return };
+        let question = measured.measurement.group(group, &filters(&self.cell, phase, i));
+        self.questions[phase] = question.into_iter().collect();
     }
 
     fn attach(&mut self) -> Result<()> {

@@ -15,6 +15,7 @@ use embermark_model::table::{RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
 use super::cell::Rows;
+use super::keep;
 use super::referees;
 use crate::{Source, WorkloadError};
 
@@ -53,6 +54,7 @@ impl Source for FileRows {
                 *rows = asked;
             }
         }
+        keep::spread(self.definition, &mut tables)?;
         let mut dataset = Dataset { name: self.definition.name.clone(), ..Dataset::default() };
         for (table, def) in self.definition.tables.iter().enumerate() {
             let to = file.with_extension(format!("{}.table", def.name));
@@ -195,7 +197,13 @@ pub(super) fn open(
     let tables = definition.tables.iter().zip(staged);
     let tables = tables.map(|(table, Staged { file, loaded })| {
         let (there, taken) = (loaded.into(), loaded.into());
-        Ok(Rows { table, staged: StagedTable::open(&file)?, loaded, there, taken })
+        let staged = StagedTable::open(&file)?;
+        Ok(Rows { table, staged, loaded, there, taken, again: None, lap: 0.into() })
     });
-    tables.collect()
+    let mut tables = tables.collect::<Result<Vec<Rows>, WorkloadError>>()?;
+    if let Some(keep) = definition.keep() {
+        let rows = &mut tables[keep.table];
+        rows.again = Some(keep::again(keep, rows));
+    }
+    Ok(tables)
 }

@@ -7,10 +7,10 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{
-    CsvFile, Dialect, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, TableDef,
+    CsvFile, Dialect, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Asked, Condition, Group, Grouped, Removed, Set, Span, Work};
+use embermark_language::{Asked, Condition, Group, Grouped, Keep, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{OwnedValue, Table, Value};
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use super::arena::{Arena, Strings};
 use super::cell::{Cell, Rows, conditions_of, is_question, rows_at_once};
 use super::documents::{Document, Stored, laid, lay, stored};
-use super::port::{Database, Found, Session, SessionWork, Shared, Steps, VisitRow};
+use super::port::{Database, Found, Session, SessionWork, Shared, Steps, Stretch, VisitRow};
 use super::row;
 use super::rows::Source;
 use super::statements::{begins_at_parameters, bounds, outliers_ask_for};
@@ -48,6 +48,9 @@ pub(super) struct SqlTables {
     written: Vec<&'static [Stored]>,
     /// Room for the documents of a row.
     room: Vec<u8>,
+    /// Of the table of which a window is kept: whether its stretches are partitions, and else what deletes one.
+    is_parted: bool,
+    expiry: Option<Statement>,
 }
 
 /// A key that was read.
@@ -70,7 +73,19 @@ impl SqlTables {
         }
         let statements = Statements::new(&cell, true);
         let (expected, arena, looked, room) = (None, Arc::default(), Vec::new(), Vec::new());
-        Ok(Self { store, cell, defs, statements, expected, arena, looked, written, room })
+        Ok(Self {
+            store,
+            cell,
+            defs,
+            statements,
+            expected,
+            arena,
+            looked,
+            written,
+            room,
+            is_parted: false,
+            expiry: None,
+        })
     }
 
     /// Tells the engine what statements come, where it does not know.
@@ -99,6 +114,77 @@ impl SqlTables {
             _ => false,
         })
     }
+}
+
+impl SqlTables {
+    /// Makes a table and its indexes anew, empty: of one of which a window is kept with the place of its first stretch
+    /// of time.
+    fn make(&mut self, table: usize, kept: Option<(&Keep, &Stretch)>) -> Result<()> {
+        self.statements.forget_of(&self.cell, table);
+        let (dialect, def) = (self.store.dialect(), self.defs[table]);
+        let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
+        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
+        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
+        let own = own.filter_map(|(at, column)| {
+            let of = sql_type(column.of);
+            if indexes.iter().flatten().any(|column| *column == at) {
+                return Some((&*column.name, dialect.indexed_type(of).to_owned()));
+            }
+            let is_limited = dialect.longest().is_some();
+            if let Some(longest) = column.longest {
+                return Some((&*column.name, format!("VARCHAR({longest})")));
+            }
+            if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
+                return None;
+            }
+            let rows = &self.cell.tables[table];
+            let longest =
+                rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
+            dialect.sized(of, longest).map(|of| (&*column.name, of))
+        });
+        let documents = self.written[table].iter().filter_map(Stored::document);
+        let documents = documents.map(|document| {
+            document_type(dialect, document).map(|of| (&*document.name, of.to_owned()))
+        });
+        let own = own.map(Ok).chain(documents).collect::<Result<Vec<(&str, String)>>>()?;
+        let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
+        self.store.batch(&dialect.drop_table(def.name))?;
+        let parts = dialect.range_partitions().filter(|_| types.is_empty());
+        let create = match (kept, parts) {
+            (Some((keep, first)), Some(parts)) => {
+                let column = &*columns[keep.time].name;
+                parts.create(def, column, &partition(first), first.from, first.to)
+            }
+            (Some(_), None) => vec![dialect.create_table_read_backwards(def, &types)],
+            (None, _) if self.asks_for_ends(table) => {
+                vec![dialect.create_table_read_backwards(def, &types)]
+            }
+            (None, _) => vec![dialect.create_table_of(def, &types)],
+        };
+        create.iter().try_for_each(|statement| self.store.batch(statement))?;
+        for (number, index) in indexes.iter().enumerate() {
+            let of = index.iter().map(|column| dialect.column(&columns[*column].name));
+            let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
+            let called = self.index_name(table, number);
+            self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
+        }
+        self.expiry = None;
+        if let Some((keep, _)) = kept {
+            self.is_parted = types.is_empty() && dialect.range_partitions().is_some();
+            if !self.is_parted {
+                self.store.expect(QueryKind::Point)?;
+                self.expected = Some(QueryKind::Point);
+                let texts = texts(self.store.dialect(), &self.cell.tables[table], true);
+                self.expiry = Some(self.store.prepare(&texts.delete_between(keep.time))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of the partition of a stretch of time.
+fn partition(stretch: &Stretch) -> String {
+    format!("part_{}", stretch.number).replace('-', "m")
 }
 
 /// Whether rows are grouped by a month.
@@ -153,7 +239,9 @@ impl Database for SqlTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         match self.cell.work(phase) {
             Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
-            Work::Mix(_) | Work::Sequence(_) => Err(EngineError::unsupported("SQL", "this phase")),
+            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {
+                Err(EngineError::unsupported("SQL", "this phase"))
+            }
             work => {
                 let dialect = self.store.dialect();
                 let unsupported = |what| Err(EngineError::unsupported("this engine's SQL", what));
@@ -180,47 +268,47 @@ impl Database for SqlTables {
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
-        self.statements.forget_of(&self.cell, table);
-        let (dialect, def) = (self.store.dialect(), self.defs[table]);
-        let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
-        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
-        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
-        let own = own.filter_map(|(at, column)| {
-            let of = sql_type(column.of);
-            if indexes.iter().flatten().any(|column| *column == at) {
-                return Some((&*column.name, dialect.indexed_type(of).to_owned()));
-            }
-            let is_limited = dialect.longest().is_some();
-            if let Some(longest) = column.longest {
-                return Some((&*column.name, format!("VARCHAR({longest})")));
-            }
-            if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
-                return None;
-            }
-            let rows = &self.cell.tables[table];
-            let longest =
-                rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
-            dialect.sized(of, longest).map(|of| (&*column.name, of))
-        });
-        let documents = self.written[table].iter().filter_map(Stored::document);
-        let documents = documents.map(|document| {
-            document_type(dialect, document).map(|of| (&*document.name, of.to_owned()))
-        });
-        let own = own.map(Ok).chain(documents).collect::<Result<Vec<(&str, String)>>>()?;
-        let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
-        self.store.batch(&dialect.drop_table(def.name))?;
-        let create = match self.asks_for_ends(table) {
-            true => dialect.create_table_read_backwards(def, &types),
-            false => dialect.create_table_of(def, &types),
+        self.make(table, None)
+    }
+
+    /// In partitions, where the engine's manual advises those for rows that go by their age and the table is one that
+    /// they can be of.
+    fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()> {
+        self.make(keep.table, Some((keep, first)))
+    }
+
+    fn begin(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+        let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
+        let Some(parts) = dialect.range_partitions().filter(|_| self.is_parted) else {
+            return Ok(());
         };
-        self.store.batch(&create)?;
-        for (number, index) in indexes.iter().enumerate() {
-            let of = index.iter().map(|column| dialect.column(&columns[*column].name));
-            let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
-            let called = self.index_name(table, number);
-            self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
+        self.store.batch(&parts.add(name, &partition(stretch), stretch.from, stretch.to))
+    }
+
+    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+        if let Some(delete) = self.expiry {
+            let within = [stretch.from, stretch.to].map(Param::Int);
+            return self.store.run(delete, &within).map(drop);
         }
-        Ok(())
+        let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
+        let Some(parts) = dialect.range_partitions() else { return Ok(()) };
+        self.store.batch(&parts.remove(name, &partition(stretch)))
+    }
+
+    fn expires_by(&self, _: &Keep) -> String {
+        let parts = self.store.dialect().range_partitions().filter(|_| self.is_parted);
+        parts.map_or("DELETE of a range of the key", |parts| parts.about()).to_owned()
+    }
+
+    fn count(&mut self, table: usize) -> Result<Option<u64>> {
+        let name = self.store.dialect().table(self.defs[table].name);
+        let (count, mut found) =
+            (self.store.prepare(&format!("SELECT COUNT(*) FROM {name}"))?, None);
+        self.store.query(count, &[], &mut |row| {
+            found = row.int(0)?.and_then(|count| u64::try_from(count).ok());
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn attach(&mut self) -> Result<()> {
@@ -401,7 +489,7 @@ impl<'a> Loads<'a> {
             ends.clear();
             room.clear();
             for place in std::iter::from_fn(|| source.advance()).map(|(_, at)| at).take(PIECE) {
-                lay(self.written, |column| self.rows.staged.value(place, column), room);
+                lay(self.written, |column| self.rows.value(place, column), room);
                 places.push(place);
                 ends.push(room.len());
             }
@@ -451,8 +539,7 @@ struct DocumentRows<'n, 'd> {
 impl BulkRows for DocumentRows<'_, '_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         let (place, documents) = (self.next)()?;
-        self.row =
-            written_params(self.written, documents, |column| self.rows.staged.value(place, column));
+        self.row = written_params(self.written, documents, |column| self.rows.value(place, column));
         Some(&self.row)
     }
 }
@@ -521,7 +608,7 @@ impl<'a> SqlSession<'a> {
         if let (false, Some(value)) = (all, self.each_value(phase, i)) {
             let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
             let is_short = cell.each(phase, i).is_some_and(|(column, _)| column == *by)
-                && cell.rows_of(phase).table.key == [*by, *time];
+                && cell.rows_of(phase).is_one_at_a_time(*by, *time);
             params.push(value);
             if !is_short {
                 params.push(value);
@@ -626,7 +713,7 @@ impl Session for SqlSession<'_> {
         let (work, rows) = (cell.work(phase), cell.rows_of(phase));
         match work {
             Work::Insert { table, .. } => {
-                let get = |column| rows.staged.value(i, column);
+                let get = |column| rows.value(i, column);
                 found.changed += match self.written[*table] {
                     [] => {
                         let row: Params<'_> = rows.row(i).map(param).collect();
@@ -733,7 +820,7 @@ impl Session for SqlSession<'_> {
                     Ok(())
                 })?;
             }
-            Work::Mix(_) | Work::Sequence(_) => {}
+            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {}
         }
         Ok(())
     }

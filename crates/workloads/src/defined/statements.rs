@@ -3,8 +3,8 @@
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{
-    Aggregate, Asked, Change, Compute, Condition, Correlate, Group, Grouped, Operator, OrderBy,
-    Phase, Range, Removed, Set, Span, Work,
+    Aggregate, Asked, Bound, Change, Compute, Condition, Correlate, Group, Grouped, Operator,
+    OrderBy, Phase, Range, Removed, Set, Span, Work,
 };
 use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit, Value};
 use smallvec::SmallVec;
@@ -294,9 +294,8 @@ impl Texts<'_> {
     fn meets(&self, conditions: &[Condition], n: usize) -> String {
         let mut places = n..;
         let conditions = conditions.iter().map(|condition| {
-            let bound = self.rows.bound(condition);
-            let bound = match is_written(self.dialect, bound) {
-                true => literal(bound),
+            let bound = match is_written(self.dialect, self.rows, condition) {
+                true => literal(self.rows.bound(condition)),
                 false => self.place(places.next().unwrap_or_default()),
             };
             let operator = operator(condition.operator);
@@ -315,6 +314,12 @@ impl Texts<'_> {
             Removed::Older { time, .. } => format!("{} <= {}", self.name(*time), self.place(1)),
         };
         format!("DELETE FROM {} WHERE {condition}", self.table())
+    }
+
+    /// Parameters: from which time, and up to but without which, rows go.
+    pub(super) fn delete_between(&self, time: usize) -> String {
+        let (time, from, to) = (self.name(time), self.place(1), self.place(2));
+        format!("DELETE FROM {} WHERE {time} >= {from} AND {time} < {to}", self.table())
     }
 
     /// Every row.
@@ -387,11 +392,11 @@ impl Texts<'_> {
         )
     }
 
-    /// The newest rows of a value of a column. Parameter: this value, where the key does not end with the time twice.
+    /// The newest rows of a value of a column. Parameter: this value, where the key is not of value and time twice.
     fn latest_of(&self, (by, time): (usize, usize)) -> String {
         let (table, of, at) = (self.table(), self.name(by), self.name(time));
         let (rows, value) = (self.all(), self.place(1));
-        if self.rows.table.key == [by, time] {
+        if self.rows.is_one_at_a_time(by, time) {
             let limit = self.dialect.limit("1");
             return format!(
                 "SELECT {rows} FROM {table} WHERE {of} = {value} ORDER BY {at} DESC {limit}"
@@ -569,7 +574,7 @@ impl Texts<'_> {
                 }
                 all
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Vec::new(),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => Vec::new(),
         }
     }
 }
@@ -580,13 +585,17 @@ pub(super) fn bounds<'a>(
     rows: &'a Rows,
     conditions: &'a [Condition],
 ) -> impl Iterator<Item = Value<'a>> {
-    let bounds = conditions.iter().map(|condition| rows.bound(condition));
-    bounds.filter(|bound| !is_written(dialect, *bound))
+    let conditions = conditions.iter();
+    let asked = conditions.filter(move |condition| !is_written(dialect, rows, condition));
+    asked.map(|condition| rows.bound(condition))
 }
 
-/// Whether a bound is written in a statement.
-fn is_written(dialect: &dyn Dialect, bound: Value<'_>) -> bool {
-    let has_literal = match bound {
+/// Whether the bound of a condition is written in a statement: not one that moves while rows come in.
+fn is_written(dialect: &dyn Dialect, rows: &Rows, condition: &Condition) -> bool {
+    if rows.again.is_some() && matches!(condition.bound, Bound::End(_)) {
+        return false;
+    }
+    let has_literal = match rows.bound(condition) {
         Value::Null | Value::Bytes(_) => false,
         Value::Int(_) => true,
         Value::Float(float) => float.is_finite(),

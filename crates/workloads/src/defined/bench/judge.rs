@@ -2,28 +2,21 @@
 
 use std::sync::Arc;
 
-use embermark_language::{Sequence, Sql, Work};
+use embermark_language::{Keep, Sequence, Sql, Work};
 use embermark_meter::Measured;
 use embermark_model::ResultSet;
 use embermark_model::answer::{Answer, Difference};
-use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
-use super::super::cell::{Cell, changes_rows};
+use super::super::cell::changes_rows;
+use super::super::keep::{self, Calendar};
 use super::super::mixed::{self, Left};
-use super::super::oracle::{Content, Places, Touched};
-use super::super::port::{Database, fingerprint};
+use super::super::oracle::{Content, Places, Touched, print_of};
+use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
 use crate::{CheckError, Strategy};
-
-/// What a row counts as in what a phase finds.
-fn print(cell: &Cell, database: &dyn Database, phase: usize, row: &[Value<'_>]) -> Fingerprint {
-    database.print(phase, row).unwrap_or_else(|| match cell.work(phase) {
-        Work::Find { select, .. } => fingerprint(select.iter().map(|column| row[*column])),
-        _ => fingerprint(row.iter().copied()),
-    })
-}
 
 impl FileBench {
     /// Compares what a run has found, and what it has left, with what it must.
@@ -34,6 +27,9 @@ impl FileBench {
         measured: Measured,
     ) -> Result<(), CheckError> {
         let (work, ops) = (self.cell().work(phase), measured.ops);
+        if let Work::Keep(keep) = work {
+            return self.judge_kept(keep);
+        }
         let full = self.phases[phase].ops;
         // A mix ends, too, when the rows are used up that it inserts.
         let may_end = measured.capped || matches!(work, Work::Mix(_));
@@ -60,7 +56,7 @@ impl FileBench {
         }
         let tells = self.database.tells_changes();
         let (cell, database) = (&*self.prepared.cell, &*self.database);
-        let print = |row: &[Value<'_>]| print(cell, database, phase, row);
+        let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
         for (request, found) in self.different.answers() {
             let same = self.oracle.check(phase, ops, found, tells, &print);
             same.map_err(|Difference(what)| {
@@ -101,6 +97,20 @@ impl FileBench {
         }
     }
 
+    /// Says what was wrong while rows came in and went, or compares those that are left.
+    fn judge_kept(&mut self, keep: &Keep) -> Result<(), CheckError> {
+        let Some(played) = self.played.take() else { return Ok(()) };
+        if let Some(wrong) = played.wrong {
+            return Err(wrong.into());
+        }
+        let cell = Arc::clone(&self.prepared.cell);
+        let rows = &cell.tables[keep.table];
+        let there = Calendar { keep, rows }.there(played.came as usize);
+        let mut content = keep::Content::new(rows, there);
+        self.database.contents(keep.table, &mut |row| content.see(row))?;
+        Ok(content.finish()?)
+    }
+
     /// Compares what a sequence has put in, and what each of its questions has found.
     fn judge_in_turn(&mut self, sequence: &Sequence, measured: Measured) -> Result<(), CheckError> {
         let (mut fresh, mut there) = (None, None);
@@ -119,7 +129,7 @@ impl FileBench {
             let loaded = Places::First(rows.loaded);
             let is_fresh = fresh.is_some() && cell.work(*question).table() == fresh;
             let there = there.as_ref().filter(|_| is_fresh).unwrap_or(&loaded);
-            let print = |row: &[Value<'_>]| print(cell, database, *question, row);
+            let print = |row: &[Value<'_>]| print_of(cell, database, *question, row);
             let name = &cell.definition.phases[*question].name;
             let asked = cell.each[*question].len().max(1) as u64;
             let same = self.oracle.answers(*question, (there, asked), found, &print);

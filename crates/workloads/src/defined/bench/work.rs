@@ -123,7 +123,12 @@ impl FileBench {
                            connects with its first request";
                 Some(EngineError::impossible(why))
             }
-            _ => {
+            work => {
+                if let Work::Keep(keep) = work
+                    && let Err(refused) = self.database.keeps(keep)
+                {
+                    return Some(refused);
+                }
                 let mut parts = self.cell().parts_of(phase).into_iter();
                 parts.find_map(|part| self.database.execution(part).err())
             }
@@ -354,6 +359,7 @@ impl FileBench {
         let parts: Vec<usize> = match work {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
             Work::Sequence(sequence) => sequence.insert.into_iter().collect(),
+            Work::Keep(keep) => vec![keep.insert],
             _ => Vec::new(),
         };
         for part in parts {

@@ -299,7 +299,10 @@ pub(super) fn latest(
     let (of, at) = (path(table, by), path(table, time));
     let own = matching(table, filters)?.map_or(String::new(), |stage| stage + ", ");
     let is_key = table.key.len() == 2 && table.key.contains(&by) && table.key.contains(&time);
-    let text = if is_key {
+    let is_one = filters.iter().any(|of| of.column == by && of.operator == Operator::Equal);
+    let text = if is_key && is_one && table.key == [time, by] {
+        format!(r#"[{own}{{"$sort": {{"_id": -1}}}}, {{"$limit": 1}}]"#)
+    } else if is_key {
         // A value has one row of a time: documents are compared by their first field.
         format!(
             r#"[{own}{{"$group": {{"_id": "${of}", "newest": {{"$max": {{"at": "${at}", "row": "$$ROOT"}}}}}}}},

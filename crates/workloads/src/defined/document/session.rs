@@ -26,6 +26,9 @@ use super::super::row;
 use super::super::sql::OwnedKey;
 use super::{Fields, Key, Question, fields_of, harper_sql, key_of, stored};
 
+/// Documents from the end of a collection among which the newest of a value is looked for first.
+const FROM_END: u32 = 32;
+
 pub(super) struct DocumentSession<'a> {
     pub store: &'a mut dyn DocumentStore,
     pub cell: &'a Cell,
@@ -126,7 +129,11 @@ impl<'a> DocumentSession<'a> {
         }
         let names = &self.names[range.table];
         let name = |column: usize| names[column];
-        let between = Filter::Between { field: name(time), from, to };
+        let (from_key, to_key) = ([from], [to]);
+        let between = match table.key.first() == Some(&time) {
+            true => Filter::Keys { from: &from_key, to: &to_key },
+            false => Filter::Between { field: name(time), from, to },
+        };
         match of.zip(value) {
             Some((of, value)) => {
                 let both = [Filter::Equal(name(of), value), between];
@@ -150,6 +157,12 @@ impl<'a> DocumentSession<'a> {
             let filter = Filter::Keys { from: &from, to: &to };
             return self.rows(table, filter, (Order::KeyDescending, Some(1)), found);
         }
+        if cell.each(phase, i).is_some_and(|(column, _)| column == *by)
+            && of.key == [*time, *by]
+            && !matches!(self.store.language(), Language::Pipeline)
+        {
+            return self.newest_from_end((phase, i), table, *by, found);
+        }
         if self.seeks[phase] && !cell.adds_up(phase) {
             return self.newest_by_key(table, *by, found);
         }
@@ -166,6 +179,40 @@ impl<'a> DocumentSession<'a> {
         })?;
         found.rows += newest.rows();
         Ok(())
+    }
+
+    /// The newest document of a value, in the order of keys, which begin with the time: among twice as many from the
+    /// end each time.
+    fn newest_from_end(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        by: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, of) = (self.cell, self.cell.tables[table].table);
+        let Some((_, value)) = cell.each(phase, i) else { return Ok(()) };
+        let (order, mut some) = (Order::KeyDescending, FROM_END);
+        loop {
+            let find =
+                Find { filter: Filter::All, order, limit: Some(some), columns: &self.names[table] };
+            let (mut newest, mut seen) = (None, 0);
+            self.store.find(self.collections[table], &find, &mut |document| {
+                seen += 1;
+                if newest.is_none() && row::value(document, by, of.columns[by].of)? == value {
+                    newest = Some(row::whole(document, of)?);
+                }
+                Ok(())
+            })?;
+            if let Some(newest) = newest {
+                found.rows += newest;
+                return Ok(());
+            }
+            if seen < some {
+                return Ok(());
+            }
+            some = some.saturating_mul(2);
+        }
     }
 
     /// The newest document of each value, which is the last below that of the value found before.
@@ -544,7 +591,7 @@ impl Session for DocumentSession<'_> {
             Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
             Work::Group(group) => self.group((phase, i), group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => {}
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {}
         }
         Ok(())
     }

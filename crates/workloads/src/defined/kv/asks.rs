@@ -17,7 +17,7 @@ use super::super::codec::shown::{Shown, order};
 use super::super::port::{Found, Session};
 use super::super::sql::{SqlSession, Statements};
 use super::session::KvSession;
-use super::{Buffers, counts_rows, newest_by_key};
+use super::{Buffers, counts_rows, newest_by_key, newest_from_end};
 
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ impl Way {
             Work::Group(_) | Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_) => {
                 Self::Either
             }
+            Work::Latest { .. } if newest_from_end(cell, phase) => Self::Pairs,
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
             | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {

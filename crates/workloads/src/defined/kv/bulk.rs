@@ -66,5 +66,5 @@ pub(super) fn pair_of_row(
     value: &mut Vec<u8>,
 ) {
     codec.key(rows.key(place), key);
-    codec.value(|column| rows.staged.value(place, column), value);
+    codec.value(|column| rows.value(place, column), value);
 }

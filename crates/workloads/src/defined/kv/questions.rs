@@ -56,7 +56,8 @@ impl KvSession<'_> {
             // Called for each of all rows: as little as can be.
             return search(&mut |key, value| visit(codec, key, value));
         }
-        let conditions = Conditions::of(codec, filters);
+        let left = access.left(rows.table, filters);
+        let conditions = Conditions::of(codec, &left);
         search(&mut |key, value| match conditions.are_met(codec, key, value) {
             true => visit(codec, key, value),
             false => ControlFlow::Continue(()),
@@ -130,6 +131,30 @@ impl KvSession<'_> {
                 Err(error) => unread = Some(error),
             }
             if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        unread.map_or(Ok(()), Err)
+    }
+
+    /// The newest row of the value of question `i`, of a table whose key begins with the time: looked for from its end.
+    pub(super) fn newest_from_end(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        found: &mut Checksum,
+    ) -> Result<()> {
+        let (codec, by_values) = (&self.codecs[table], self.by_values);
+        let (filters, mut unread) = (filters(self.cell, phase, i), None);
+        let conditions = Conditions::of(codec, &filters);
+        let backward = kv::Range::default().backward();
+        self.operations.scan(self.tables[table], backward, &mut |key, value| {
+            if !conditions.are_met(codec, key, value) {
+                return ControlFlow::Continue(());
+            }
+            match print(by_values, codec, key, value) {
+                Ok(print) => *found += print,
+                Err(error) => unread = Some(error),
+            }
+            ControlFlow::Break(())
         })?;
         unread.map_or(Ok(()), Err)
     }

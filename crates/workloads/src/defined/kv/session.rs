@@ -15,7 +15,7 @@ use super::super::cell::{Cell, rows_at_once};
 use super::super::codec::Codec;
 use super::super::port::{Found, One, Session, Shared, Steps};
 use super::bulk::pair;
-use super::{Buffers, newest_by_key};
+use super::{Buffers, newest_by_key, newest_from_end};
 
 /// Rows that one transaction deletes of those that are too old.
 const DELETED_AT_ONCE: usize = 10_000;
@@ -184,6 +184,9 @@ impl<'a> KvSession<'a> {
                 steps.each(|i| self.rows_from(phase, i, table, keys.at(i, &mut room), found))
             }
             Work::Range(_) => steps.each(|i| self.between(phase, i, table, found)),
+            Work::Latest { .. } if newest_from_end(cell, phase) => {
+                steps.each(|i| self.newest_from_end((phase, i), table, &mut found.rows))
+            }
             Work::Latest { by, time, .. } if cell.adds_up(phase) => steps.each(|i| {
                 let is_last = cell.each(phase, i).is_some_and(|(column, _)| column == *by);
                 if is_last && newest_by_key(&cell.tables[table], *by, *time) {
@@ -213,7 +216,7 @@ impl<'a> KvSession<'a> {
                 cell.begin_question(phase, found);
                 self.group(group, &filters(cell, phase, i), &mut found.result)
             }),
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(0),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => Ok(0),
         };
         self.buffers.room = room;
         done

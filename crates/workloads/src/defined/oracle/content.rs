@@ -100,7 +100,7 @@ impl Touched {
         {
             return cell.fresh(*phase, *i, column);
         }
-        rows.staged.value(place, column)
+        rows.value(place, column)
     }
 
     /// Whether some operation has set a column of a row so.

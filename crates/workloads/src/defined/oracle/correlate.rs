@@ -59,7 +59,7 @@ fn expected(rows: &Rows, there: &Places, question: &Correlate) -> (i64, Correlat
 fn busiest(rows: &Rows, there: &Places, by: usize) -> Option<[OwnedValue; 2]> {
     let mut values: Vec<Value<'_>> = there
         .each()
-        .map(|place| rows.staged.value(place, by))
+        .map(|place| rows.value(place, by))
         .filter(|value| *value != Value::Null)
         .collect();
     values.sort_by(compare);
@@ -80,7 +80,7 @@ fn means(
 ) -> BTreeMap<i64, f64> {
     let mut buckets: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for place in there.each() {
-        let value = |column| rows.staged.value(place, column);
+        let value = |column| rows.value(place, column);
         let number = match value(question.of) {
             Value::Int(value) => value as f64,
             Value::Float(value) => value,

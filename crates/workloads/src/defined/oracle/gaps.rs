@@ -23,7 +23,7 @@ pub(super) fn check(
 ) -> Result<(), Difference> {
     let mut times: BTreeMap<String, (Answered, Vec<i64>)> = BTreeMap::new();
     for place in there.each() {
-        let (of, at) = (rows.staged.value(place, by), rows.staged.value(place, time));
+        let (of, at) = (rows.value(place, by), rows.value(place, time));
         if let (false, Value::Int(at)) = (of == Value::Null, at) {
             let of = owned(of);
             times.entry(of.to_string()).or_insert_with(|| (of, Vec::new())).1.push(at);

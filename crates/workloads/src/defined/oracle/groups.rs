@@ -24,21 +24,29 @@ pub(super) struct Expected {
 pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
     let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
     let columns = group.compute.len();
-    if group.by.is_empty() {
-        groups.insert(String::new(), Vec::new());
-    }
     let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();
-    for place in there.each().filter(|place| meets(rows, &group.conditions, *place)) {
-        let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
-        let key = key_of(&by);
-        groups.entry(key.clone()).or_insert(by);
-        let sums = sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]);
+    let met = met(rows, &group.conditions);
+    let add = |sums: &mut [Accumulated], place| {
         for (compute, sum) in group.compute.iter().zip(sums) {
-            match compute.column.map(|column| rows.staged.value(place, column)) {
+            match compute.column.map(|column| rows.value(place, column)) {
                 None => sum.count += 1,
                 Some(Value::Null) => {}
                 Some(value) => sum.add(value),
             }
+        }
+    };
+    let there = there.each().filter(|place| met(*place));
+    if group.by.is_empty() {
+        let mut all = vec![Accumulated::default(); columns];
+        there.for_each(|place| add(&mut all, place));
+        groups.insert(String::new(), Vec::new());
+        sums.insert(String::new(), all);
+    } else {
+        for place in there {
+            let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
+            let key = key_of(&by);
+            groups.entry(key.clone()).or_insert(by);
+            add(sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]), place);
         }
     }
     let none = vec![Accumulated::default(); columns];
@@ -54,12 +62,15 @@ pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
     expected.collect()
 }
 
-/// Whether a row meets all conditions.
-pub(super) fn meets(rows: &Rows, conditions: &[Condition], place: usize) -> bool {
-    conditions.iter().all(|condition| {
-        let value = rows.staged.value(place, condition.column);
-        value != Value::Null && holds(condition.operator, compare(&value, &rows.bound(condition)))
-    })
+/// Says of a row whether it meets all conditions.
+pub(super) fn met<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> impl Fn(usize) -> bool + 'a {
+    let bounds: Vec<Value<'a>> = conditions.iter().map(|of| rows.bound(of)).collect();
+    move |place| {
+        conditions.iter().zip(&bounds).all(|(condition, bound)| {
+            let value = rows.value(place, condition.column);
+            value != Value::Null && holds(condition.operator, compare(&value, bound))
+        })
+    }
 }
 
 /// Whether a comparison that came out so is what an operator asks for.
@@ -77,12 +88,12 @@ const fn holds(operator: Operator, order: Ordering) -> bool {
 /// What a row is grouped by.
 fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
     match by {
-        Grouped::Column(column) => owned(rows.staged.value(place, column)),
-        Grouped::Bucket { column, units } => match rows.staged.value(place, column) {
+        Grouped::Column(column) => owned(rows.value(place, column)),
+        Grouped::Bucket { column, units } => match rows.value(place, column) {
             Value::Int(time) => Answered::Int(time.div_euclid(units) * units),
             _ => Answered::Null,
         },
-        Grouped::Month { column, unit } => match rows.staged.value(place, column) {
+        Grouped::Month { column, unit } => match rows.value(place, column) {
             Value::Int(time) => Answered::Int(month(time, unit)),
             _ => Answered::Null,
         },

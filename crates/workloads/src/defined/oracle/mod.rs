@@ -4,6 +4,7 @@ mod content;
 mod correlate;
 mod gaps;
 mod groups;
+mod newest;
 mod outliers;
 mod places;
 mod statistics;
@@ -21,14 +22,28 @@ use embermark_model::table::Value;
 
 use super::cell::{Cell, Rows, one_by_one, rows_at_once};
 use super::draws::Drawn;
-use super::port::{Found, fingerprint};
+use super::port::{Database, Found, fingerprint};
 use super::row::Values;
 pub(super) use content::{Content, Touched};
+pub(super) use newest::check as check_newest;
 pub(super) use places::Places;
 use times::TimeOrder;
 
 /// What a row counts as in what a phase finds, as its database has it.
 pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
+
+/// What a row counts as in what a phase finds.
+pub(super) fn print_of(
+    cell: &Cell,
+    database: &dyn Database,
+    phase: usize,
+    row: &[Value<'_>],
+) -> Fingerprint {
+    database.print(phase, row).unwrap_or_else(|| match cell.work(phase) {
+        Work::Find { select, .. } => fingerprint(select.iter().map(|column| row[*column])),
+        _ => fingerprint(row.iter().copied()),
+    })
+}
 
 /// Knows what every phase must find and leave.
 pub(super) struct Oracle {
@@ -126,7 +141,7 @@ impl Oracle {
                 let loaded = cell.rows_of(phase).loaded;
                 self.answered(phase, (&Places::First(loaded), ops), found, print)
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) => Ok(()),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => Ok(()),
         }
     }
 
@@ -145,7 +160,9 @@ impl Oracle {
             Places::First(rows) => self.once((phase, asked, *rows), found, |oracle| {
                 oracle.answered(phase, (there, asked), found, print)
             }),
-            Places::Marked(_) => self.answered(phase, (there, asked), found, print),
+            Places::Marked(_) | Places::These(_) => {
+                self.answered(phase, (there, asked), found, print)
+            }
         }
     }
 
@@ -173,7 +190,8 @@ impl Oracle {
             }
             Work::Latest { by, time, .. } => rows(latest(of, there, (*by, *time), print)),
             Work::Find { conditions, .. } => {
-                let met = there.each().filter(|place| groups::meets(of, conditions, *place));
+                let is_met = groups::met(of, conditions);
+                let met = there.each().filter(|place| is_met(*place));
                 rows(met.map(|place| print(&values(of, place))).collect())
             }
             Work::Gaps { by, time, longer, .. } => {
@@ -229,18 +247,20 @@ impl Oracle {
             }
             Work::UpdateWhere { table, conditions, .. } => {
                 let rows = &self.cell.tables[*table];
-                let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
+                let is_met = groups::met(rows, conditions);
+                let met = (0..rows.loaded).filter(|place| is_met(*place));
                 met.for_each(|place| touched.set(&self.cell, place, phase, 0));
             }
             Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
                 let rows = &self.cell.tables[*table];
-                let met = (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place));
+                let is_met = groups::met(rows, conditions);
+                let met = (0..rows.loaded).filter(|place| is_met(*place));
                 met.for_each(|place| touched.delete(place));
             }
             Work::Delete { table, removed: Removed::Older { time, units } } => {
                 let rows = &self.cell.tables[*table];
                 let until = rows.older(*time, *units);
-                let old = |place: &usize| matches!(rows.staged.value(*place, *time), Value::Int(at) if at <= until);
+                let old = |place: &usize| matches!(rows.value(*place, *time), Value::Int(at) if at <= until);
                 (0..rows.loaded).filter(old).for_each(|place| touched.delete(place));
             }
             _ => {}
@@ -340,7 +360,8 @@ impl Oracle {
 pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     let count = |table: usize, conditions: &[Condition]| {
         let rows = &tables[table];
-        (0..rows.loaded).filter(|place| groups::meets(rows, conditions, *place)).count() as u64
+        let is_met = groups::met(rows, conditions);
+        (0..rows.loaded).filter(|place| is_met(*place)).count() as u64
     };
     match &phase.work {
         work if !phase.per_row && one_by_one(work).is_none() => 0,
@@ -402,9 +423,9 @@ fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
     let rows = cell.rows_of(phase);
     let mut marks = vec![false; rows.staged.rows()];
     for place in there.each() {
-        marks[place] = cell.each(phase, i).is_none_or(|(column, value)| {
-            compare(&rows.staged.value(place, column), &value).is_eq()
-        });
+        marks[place] = cell
+            .each(phase, i)
+            .is_none_or(|(column, value)| compare(&rows.value(place, column), &value).is_eq());
     }
     Places::Marked(marks)
 }
@@ -413,8 +434,7 @@ fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
 fn latest(rows: &Rows, there: &Places, (by, time): (usize, usize), print: &Print<'_>) -> Checksum {
     let mut newest: HashMap<u64, (i64, Checksum)> = HashMap::new();
     for place in there.each() {
-        let (of, Value::Int(at)) = (rows.staged.value(place, by), rows.staged.value(place, time))
-        else {
+        let (of, Value::Int(at)) = (rows.value(place, by), rows.value(place, time)) else {
             continue;
         };
         if of == Value::Null {

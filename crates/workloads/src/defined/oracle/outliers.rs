@@ -28,12 +28,12 @@ pub(super) fn check(
 ) -> Result<(), Difference> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for place in there.each() {
-        let number = match rows.staged.value(place, of) {
+        let number = match rows.value(place, of) {
             Value::Int(value) => value as f64,
             Value::Float(value) => value,
             _ => continue,
         };
-        match owned(rows.staged.value(place, by)) {
+        match owned(rows.value(place, by)) {
             Answered::Null => {}
             group => groups.entry(group.to_string()).or_default().push((place, number)),
         }
@@ -46,7 +46,7 @@ pub(super) fn check(
             let beyond = (number - mean).abs() - deviations * deviation;
             let slack = TOLERANCE * number.abs().max(mean.abs());
             let columns = rows.table.key.iter().chain([&of]);
-            let row = || columns.map(|column| owned(rows.staged.value(place, *column))).collect();
+            let row = || columns.map(|column| owned(rows.value(place, *column))).collect();
             if beyond > slack {
                 sure.push(row());
             } else if beyond >= -slack {

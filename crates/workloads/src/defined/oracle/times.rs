@@ -14,9 +14,9 @@ pub(super) struct TimeOrder {
 
 impl TimeOrder {
     pub(super) fn of(rows: &Rows, of: Option<usize>, time: usize) -> Self {
-        let there = |place: &u32| rows.staged.value(*place as usize, time) != Value::Null;
+        let there = |place: &u32| rows.value(*place as usize, time) != Value::Null;
         let mut places: Vec<u32> = (0..rows.loaded as u32).filter(there).collect();
-        let value = |place: u32, column: usize| rows.staged.value(place as usize, column);
+        let value = |place: u32, column: usize| rows.value(place as usize, column);
         places.sort_unstable_by(|a, b| {
             let of = of.map(|of| compare(&value(*a, of), &value(*b, of)));
             of.unwrap_or(std::cmp::Ordering::Equal)
@@ -36,11 +36,9 @@ impl TimeOrder {
         let before = |limit: i64| {
             self.places.partition_point(|place| {
                 let place = *place as usize;
-                let value = self
-                    .of
-                    .zip(of)
-                    .map(|(column, of)| compare(&rows.staged.value(place, column), &of));
-                let time = compare(&rows.staged.value(place, self.time), &Value::Int(limit));
+                let value =
+                    self.of.zip(of).map(|(column, of)| compare(&rows.value(place, column), &of));
+                let time = compare(&rows.value(place, self.time), &Value::Int(limit));
                 value.unwrap_or(std::cmp::Ordering::Equal).then(time).is_lt()
             })
         };

@@ -134,6 +134,11 @@ impl Measurement {
         self.table.columns.iter().enumerate().map(name).collect()
     }
 
+    /// How many rows there are, as `rows`.
+    pub(super) fn count(&self) -> String {
+        format!("SELECT COUNT({}) AS rows FROM \"{}\"", quoted(self.mark), self.table.name)
+    }
+
     /// Every row, series after series.
     pub(super) fn every(&self) -> String {
         self.select.clone() + SERIES

@@ -1,16 +1,22 @@
-//! The loop: rows in, an hour out, questions in between, by the clock of one client.
+//! The loop: rows in, a step out, questions in between, by the clock of one client.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use embermark_contract::{Background, Result, moved};
+use embermark_contract::{Background, Result, Scope, moved};
+use embermark_language::{Commit, Keep, Work};
 use embermark_meter::{Clock, Kind, Pacer, Recorder, steady};
 use embermark_model::answer::Difference;
 use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
+use embermark_model::table::Value;
 
-use super::port::{BATCH, Commit, RetentionLog};
-use super::questions::{self, Found, Question};
-use super::rows::{HOURS, Row, Rows, SENSORS};
+use super::super::arena::Arena;
+use super::super::cell::{Cell, Rows};
+use super::super::oracle::{check_newest, print_of};
+use super::super::port::{Database, Found};
+use super::Calendar;
 use crate::PhaseObserver;
 
 /// A slice of the timeline.
@@ -21,23 +27,29 @@ const SLICE_NS: u64 = 1_000_000_000;
 const FIRST_NS: u64 = 60 * SLICE_NS;
 
 /// How often the window is replaced before rounds may be steady.
-const TURNOVERS: u64 = 2;
+const TURNOVERS: usize = 2;
 
 /// Rounds a window of rows has at most.
-const ROUNDS_A_WINDOW: u64 = 4;
+const ROUNDS_A_WINDOW: usize = 4;
 
 /// Rounds there are at most in the longest time.
 const ROUNDS_AT_MOST: u64 = 60;
 
 /// Rows that come in at least, however short the time: a window of few rows is then replaced, and what is
 /// right can be looked at.
-const LEAST: u64 = 1_500;
+const LEAST: usize = 1_500;
+
+/// Rows that are laid out at once, outside of the clock: few enough for the processor's caches.
+pub(in super::super) const LAID_AT_ONCE: usize = 250;
+
+/// Answers that are kept until they are looked at.
+const MOST_ANSWERS: usize = 1_000;
 
 /// What is to be played.
 #[derive(Clone, Copy)]
-pub(super) struct Play {
-    pub rows: Rows,
-    pub commit: Commit,
+pub(in super::super) struct Play<'a> {
+    pub cell: &'a Cell,
+    pub keep: &'a Keep,
     /// The longest time.
     pub longest: Duration,
     /// Rows a second; `None`: as many as it takes.
@@ -47,7 +59,7 @@ pub(super) struct Play {
 }
 
 /// What was played.
-pub(super) struct Played {
+pub(in super::super) struct Played {
     /// Rows that came in.
     pub came: u64,
     /// Questions that were asked.
@@ -60,18 +72,36 @@ pub(super) struct Played {
     pub timeline: Timeline,
 }
 
-/// Plays rows into a store.
-pub(super) struct Player<'a> {
-    play: Play,
-    log: &'a mut dyn RetentionLog,
+/// What question `i` of a phase found when so many rows had come.
+struct Answered {
+    phase: usize,
+    i: usize,
+    came: usize,
+    found: Found,
+}
+
+/// Plays rows into a database.
+pub(in super::super) struct Player<'a> {
+    play: Play<'a>,
+    calendar: Calendar<'a>,
+    /// Rows of a commit; `None`: each is put in by itself.
+    batch: Option<usize>,
+    /// Rows of a window.
+    kept: usize,
+    /// What the rows need that come next, up to which one.
+    arena: &'a mut Arc<Arena>,
+    laid: usize,
+    database: &'a mut dyn Database,
     observer: &'a mut dyn PhaseObserver,
     clock: Clock,
     /// On the clock.
     began: u64,
     recorder: Recorder,
     found: Found,
-    came: u64,
+    came: usize,
     asked: u64,
+    /// Answers that were not looked at yet.
+    answers: Vec<Answered>,
     wrong: Option<Difference>,
     /// What the engine told last of its background, and before that.
     background: [Vec<Background>; 2],
@@ -84,23 +114,31 @@ pub(super) struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    pub(super) fn new(
-        play: Play,
-        log: &'a mut dyn RetentionLog,
+    pub(in super::super) fn new(
+        play: Play<'a>,
+        database: &'a mut dyn Database,
         observer: &'a mut dyn PhaseObserver,
         recorder: Recorder,
+        arena: &'a mut Arc<Arena>,
     ) -> Self {
         let background = [Vec::with_capacity(32), Vec::with_capacity(32)];
+        let calendar = Calendar { keep: play.keep, rows: &play.cell.tables[play.keep.table] };
         Self {
             play,
-            log,
+            calendar,
+            batch: batch(&play),
+            kept: calendar.window(),
+            arena,
+            laid: 0,
+            database,
             observer,
             clock: Clock::default(),
             began: 0,
             recorder,
-            found: Found::new(),
+            found: Found::default(),
             came: 0,
             asked: 0,
+            answers: Vec::with_capacity(2 * MOST_ANSWERS),
             wrong: None,
             background,
             moved: Vec::with_capacity(64),
@@ -109,19 +147,23 @@ impl<'a> Player<'a> {
         }
     }
 
+    const fn rows(&self) -> &'a Rows {
+        self.calendar.rows
+    }
+
     /// Plays until it is steady, or for the longest time.
-    pub(super) fn run(mut self) -> Result<Played> {
-        self.log.lifecycle().background(&mut self.background[1])?;
+    pub(in super::super) fn run(mut self) -> Result<Played> {
+        self.database.lifecycle().background(&mut self.background[1])?;
         let pace = self.play.rate.map(|rate| Pacer::of(&self.clock, rate));
         self.observer.sample(Duration::from_nanos(SLICE_NS), self.play.longest);
         self.observer.open();
         self.began = self.clock.ticks();
-        let steady = self.hours(pace.as_ref())?;
+        let steady = self.stretches(pace.as_ref())?;
         self.observer.close();
         self.observer.end();
         let timeline = self.timeline(steady);
         Ok(Played {
-            came: self.came,
+            came: self.came as u64,
             asked: self.asked,
             elapsed_ns: self.recorder.slices().iter().map(|slice| slice.elapsed_ns).sum(),
             wrong: self.wrong,
@@ -134,34 +176,37 @@ impl<'a> Player<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Hour after hour; what the last rounds came to.
-    fn hours(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
-        let kept = self.play.rows.kept();
+    /// Stretch after stretch of time; what the last rounds came to.
+    fn stretches(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
         let longest_ns = self.play.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
-        let round_rows = kept.div_ceil(ROUNDS_A_WINDOW);
+        let round_rows = self.kept.div_ceil(ROUNDS_A_WINDOW);
         let (mut round_began, mut round_first) = (0, 0);
         let mut is_first = true;
-        for hour in 0.. {
-            if hour > 0 {
-                self.housekeeping(hour)?;
+        let begin = self.calendar.stretch_of(self.calendar.time(0)).number;
+        for number in begin.. {
+            if number > begin {
+                self.housekeeping(number, begin)?;
             }
-            let whole = self.hour(hour, pace, longest_ns)?;
+            let whole = self.stretch(number, pace, longest_ns)?;
             let now_ns = self.now_ns();
+            let round = self.came - round_first >= round_rows && now_ns - round_began >= round_ns;
+            if !whole || round || self.answers.len() >= MOST_ANSWERS {
+                self.look_at_answers();
+            }
             let over = !whole || self.wrong.is_some();
-            if is_first && (self.came >= kept || now_ns >= FIRST_NS || over) {
+            if is_first && (self.came >= self.kept || now_ns >= FIRST_NS || over) {
                 is_first = false;
                 self.close_slice()?;
                 self.recorder.end_first();
             }
-            let round = self.came - round_first >= round_rows && now_ns - round_began >= round_ns;
             if over || round {
                 // What was begun when the time was over is no round, but where it is all that there is.
                 let counts = round || self.recorder.told().is_empty();
                 self.close_round(counts)?;
                 (round_began, round_first) = (self.now_ns(), self.came);
                 let steady = self.steady();
-                if over || (steady.reached && self.came >= TURNOVERS * kept) {
+                if over || (steady.reached && self.came >= TURNOVERS * self.kept) {
                     return Ok(SteadyState { reached: steady.reached && !over, ..steady });
                 }
             }
@@ -169,36 +214,40 @@ impl<'a> Player<'a> {
         Ok(SteadyState::default())
     }
 
-    /// At the begin of an hour: its place is made, and the oldest goes.
-    fn housekeeping(&mut self, hour: u64) -> Result<()> {
-        let from = self.clock.ticks();
-        let oldest = hour.checked_sub(HOURS + 1);
-        if let Some(oldest) = oldest {
-            self.log.expire(oldest)?;
-            self.log.lifecycle().upkeep()?;
-            self.recorder.rows(0, self.play.rows.hour());
+    /// At the begin of a stretch of time: its place is made, and the oldest goes, if there is one.
+    fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
+        let (keep, from) = (self.play.keep, self.clock.ticks());
+        let oldest = self.calendar.goes_at(number);
+        let goes = oldest.number >= begin;
+        if goes {
+            self.database.expire(keep, &oldest)?;
+            self.database.lifecycle().upkeep()?;
         }
-        self.log.begin(hour)?;
+        self.database.begin(keep, &self.calendar.stretch(number))?;
         let to = self.clock.ticks();
-        // In the first day nothing goes.
-        if oldest.is_some() {
+        // In the first window nothing goes.
+        if goes {
+            let rows = self.calendar.first_from(oldest.to) - self.calendar.first_from(oldest.from);
+            self.recorder.rows(0, rows as u64);
             let ns = self.clock.nanoseconds(from, to);
             self.recorder.record(Kind::Expiry, self.clock.nanoseconds(self.began, from), ns, ns);
         }
         self.look(to)
     }
 
-    /// The rows of an hour; whether it is whole.
-    fn hour(&mut self, hour: u64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
-        let end = (hour + 1) * self.play.rows.hour();
+    /// The rows of a stretch of time; whether it is whole.
+    fn stretch(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
+        let end = self.calendar.first_from(self.calendar.stretch(number).to);
+        let every = self.play.keep.every as usize;
         while self.came < end {
-            let next = match self.play.commit {
-                Commit::Each => self.came + 1,
-                Commit::Batch => (self.came + BATCH).min(end),
-            };
-            let asks = next / questions::EVERY > self.came / questions::EVERY;
+            let next = (self.came + self.batch.unwrap_or(1)).min(end);
+            if next > self.laid {
+                self.lay_out(next.max(self.came + LAID_AT_ONCE).min(end));
+            }
+            let asks = !self.play.keep.ask.is_empty() && next / every > self.came / every;
             let to = self.commit(self.came..next, pace)?;
             self.came = next;
+            self.rows().there.store(next, Ordering::Relaxed);
             if asks {
                 self.question()?;
             }
@@ -211,18 +260,35 @@ impl<'a> Player<'a> {
         Ok(true)
     }
 
+    /// Lays out what the next rows need, up to one.
+    fn lay_out(&mut self, to: usize) {
+        let (from, insert) = (self.clock.ticks(), self.play.keep.insert);
+        self.database.take(Arc::default());
+        let mut arena = Arc::try_unwrap(std::mem::take(self.arena)).unwrap_or_default();
+        arena.clear();
+        self.database.lay_out(insert, self.came..to, &mut arena);
+        *self.arena = Arc::new(arena);
+        self.database.take(Arc::clone(self.arena));
+        self.laid = to;
+        self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
+    }
+
     /// Puts rows in by one commit, when they are due; when it had ended, on the clock.
     #[inline]
-    fn commit(&mut self, numbers: Range<u64>, pace: Option<&Pacer>) -> Result<u64> {
+    fn commit(&mut self, places: Range<usize>, pace: Option<&Pacer>) -> Result<u64> {
         // Due is a commit with its last row.
         let began = self.began + self.paused;
-        let due = pace.map(|pace| pace.wait(&self.clock, began, numbers.end - 1));
-        let count = numbers.end - numbers.start;
-        let one: Row = self.play.rows.row(numbers.start);
+        let due = pace.map(|pace| pace.wait(&self.clock, began, places.end as u64 - 1));
+        let (count, keep) = (places.len() as u64, self.play.keep);
+        let Self { database, found, .. } = self;
         let from = self.clock.ticks();
-        match self.play.commit {
-            Commit::Each => self.log.insert(&one)?,
-            Commit::Batch => self.log.insert_all(&self.play.rows, numbers)?,
+        match self.batch {
+            Some(_) => {
+                database.batch(keep.table, places, Some(keep.insert))?;
+            }
+            None => database.within(keep.insert, Scope::PerOperation, &mut |one| {
+                one.perform(keep.insert, places.start, found)
+            })?,
         }
         let to = self.clock.ticks();
         let ns = self.clock.nanoseconds(from, to);
@@ -233,25 +299,48 @@ impl<'a> Player<'a> {
         Ok(to)
     }
 
-    /// Asks the next question, and looks at the answer outside of its time.
+    /// Asks the next question. What was sent can be read when the answer begins.
     fn question(&mut self) -> Result<()> {
         let before = self.clock.ticks();
-        let question = Question::number(&self.play.rows, self.asked, self.came);
-        self.log.word(&question);
-        self.found.clear();
+        let Self { database, found, play: Play { keep, .. }, .. } = self;
+        let kinds = keep.ask.len() as u64;
+        let (phase, i) = (keep.ask[(self.asked % kinds) as usize], (self.asked / kinds) as usize);
+        database.word(phase, i);
+        found.empty();
         let from = self.clock.ticks();
-        self.log.ask(&question, &mut self.found)?;
+        database.flush()?;
+        database.within(phase, Scope::PerOperation, &mut |one| one.perform(phase, i, found))?;
         let to = self.clock.ticks();
         let ns = self.clock.nanoseconds(from, to);
         self.recorder.record(Kind::Question, self.clock.nanoseconds(self.began, from), ns, ns);
         self.asked += 1;
         if self.play.checked {
-            self.wrong = question.check(&self.play.rows, self.came, &self.found).err();
+            let found = self.found.clone();
+            self.answers.push(Answered { phase, i, came: self.came, found });
         }
         let after = self.clock.ticks();
         let ours = self.clock.nanoseconds(before, from) + self.clock.nanoseconds(to, after);
         self.pause(ours);
         Ok(())
+    }
+
+    /// Looks at many answers at once: what is right lies in memory, which takes what the engine reads next out of the
+    /// processor's caches.
+    fn look_at_answers(&mut self) {
+        let from = self.clock.ticks();
+        let (cell, database) = (self.play.cell, &*self.database);
+        for Answered { phase, i, came, found } in self.answers.drain(..) {
+            self.calendar.rows.there.store(came, Ordering::Relaxed);
+            let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
+            let there = self.calendar.there(came);
+            if let Err(Difference(wrong)) = check_newest(cell, (phase, i), there, &found, &print) {
+                let name = &cell.definition.phases[phase].name;
+                self.wrong = Some(Difference(format!("{name}, after {came} rows: {wrong}")));
+                break;
+            }
+        }
+        self.rows().there.store(self.came, Ordering::Relaxed);
+        self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
     }
 
     /// Takes a time out of the slice under way.
@@ -284,7 +373,7 @@ impl<'a> Player<'a> {
         self.background.swap(0, 1);
         let [before, after] = &mut self.background;
         after.clear();
-        self.log.lifecycle().background(after)?;
+        self.database.lifecycle().background(after)?;
         if stalled {
             self.moved.push((slice, moved(before, after)));
         }
@@ -304,9 +393,8 @@ impl<'a> Player<'a> {
             self.recorder.close_round(now_ns, allocated);
         }
         if self.play.checked && self.wrong.is_none() {
-            let there = self.play.rows.there(self.came);
-            let there = there.end - there.start;
-            let count = self.log.count()?;
+            let there = self.calendar.there(self.came).len() as u64;
+            let count = self.database.count(self.play.keep.table)?;
             self.wrong = count
                 .filter(|count| *count != there)
                 .map(|count| Difference(format!("{count} rows, and there must be {there}")));
@@ -322,7 +410,7 @@ impl<'a> Player<'a> {
         let rounds = self.recorder.told();
         let mut state = SteadyState {
             after_s: rounds.last().map_or(0.0, |round| round.until_s),
-            turnovers: self.came as f64 / self.play.rows.kept() as f64,
+            turnovers: self.came as f64 / self.kept as f64,
             ..SteadyState::default()
         };
         let values = |of: &dyn Fn(usize) -> Option<f64>| -> Option<SteadyFigure> {
@@ -350,9 +438,9 @@ impl<'a> Player<'a> {
             Stall { moved, ..stall }
         };
         Timeline {
-            window_rows: self.play.rows.kept(),
-            row_bytes: Row::BYTES,
-            expiry: self.log.expiry(),
+            window_rows: self.kept as u64,
+            row_bytes: row_bytes(self.rows()),
+            expiry: self.database.expires_by(self.play.keep),
             slices: self.recorder.slices(),
             rounds: self.recorder.told().to_vec(),
             steady,
@@ -363,5 +451,17 @@ impl<'a> Player<'a> {
     }
 }
 
-// A question may span several batches: they are no longer than what lies between two.
-const _: () = assert!(BATCH <= questions::EVERY && SENSORS <= questions::EVERY);
+/// Rows of a commit, as the insert has it, unless a variant says of all that each row is one.
+fn batch(play: &Play<'_>) -> Option<usize> {
+    let Work::Insert { commit: Commit::Batch(rows), .. } = play.cell.work(play.keep.insert) else {
+        return None;
+    };
+    let each = play.cell.commit == Some(Commit::Each);
+    usize::try_from(*rows).ok().filter(|_| !each)
+}
+
+/// Bytes of the values of a row at the width of their types, on average.
+pub(in super::super) fn row_bytes(rows: &Rows) -> u64 {
+    let all = rows.staged.rows();
+    (0..all).map(|place| rows.staged.user_bytes(place)).sum::<u64>() / all.max(1) as u64
+}

@@ -1,0 +1,56 @@
+//! The whole content of a table, compared with the rows that must be there.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use embermark_model::answer::Difference;
+use embermark_model::table::Value;
+
+use super::super::cell::Rows;
+use super::super::port::fingerprint;
+use super::super::row::Values;
+
+/// Compares every row with the one that must be there: none is missing, none is too many, each is right.
+pub(in super::super) struct Content<'a> {
+    rows: &'a Rows,
+    /// By the fingerprint of its key: the place of each row that was not seen.
+    unseen: HashMap<u64, usize>,
+    first: Option<String>,
+}
+
+impl<'a> Content<'a> {
+    /// Of these rows.
+    pub(in super::super) fn new(rows: &'a Rows, there: Range<usize>) -> Self {
+        let unseen = there.map(|place| (fingerprint(rows.key(place)).bits(), place)).collect();
+        Self { rows, unseen, first: None }
+    }
+
+    /// Takes a row of the table.
+    pub(in super::super) fn see(&mut self, got: &[Value<'_>]) {
+        let key = self.rows.table.key.iter().map(|column| got[*column]);
+        let what = match self.unseen.remove(&fingerprint(key).bits()) {
+            None => Some(format!("a row that must not be there, or is there twice: {got:?}")),
+            Some(place) => {
+                let right: Values<'_> = self.rows.row(place).collect();
+                let same = fingerprint(right.iter().copied()) == fingerprint(got.iter().copied());
+                (!same).then(|| format!("row {place} is {got:?} and must be {right:?}"))
+            }
+        };
+        if self.first.is_none() {
+            self.first = what;
+        }
+    }
+
+    /// Says whether the rows seen were right, and all.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(in super::super) fn finish(self) -> Result<(), Difference> {
+        let missing = self
+            .unseen
+            .values()
+            .min()
+            .map(|first| format!("{} rows are missing, row {first} first", self.unseen.len()));
+        self.first.or(missing).map_or(Ok(()), |what| Err(Difference(what)))
+    }
+}

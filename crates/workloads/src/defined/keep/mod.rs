@@ -1,0 +1,142 @@
+//! Rows that come in without end and go when they are older than a window: who calls when, over the
+//! [port](super::port) alone.
+
+mod content;
+mod player;
+
+use std::time::Duration;
+
+use embermark_language::{Definition, Keep};
+use embermark_model::table::{MakeKind, Table, Value};
+
+use super::cell::{Again, Rows};
+use super::port::Stretch;
+use crate::WorkloadError;
+pub(super) use content::Content;
+pub(super) use player::{LAID_AT_ONCE, Play, Played, Player, row_bytes};
+
+/// How long it goes on where every workload is shown.
+pub(super) const SHORT: Duration = Duration::from_secs(1);
+
+/// Spreads the made times of a table of which a window is kept over as long as those of so many rows as the file says:
+/// of more rows they lie nearer to each other, so that a window has as many as are asked for.
+///
+/// # Errors
+/// Unfit where there are more than times.
+pub(super) fn spread(
+    definition: &'static Definition,
+    tables: &mut [Table],
+) -> Result<(), WorkloadError> {
+    use embermark_model::table::RowsFrom::Made;
+
+    let Some(keep) = definition.keep() else { return Ok(()) };
+    let (Made(own), Made(asked)) = (&definition.tables[keep.table].rows, &tables[keep.table].rows)
+    else {
+        return Ok(());
+    };
+    let (own, asked) = (*own, *asked);
+    let make = tables[keep.table].columns[keep.time].make.as_mut();
+    let Some(MakeKind::Sequence { step, repeat, .. }) = make.map(|make| &mut make.kind) else {
+        return Ok(());
+    };
+    let moments = |rows: u64| i128::from(rows.div_ceil((*repeat).max(1)).max(1));
+    let whole = i128::from(*step) * moments(own);
+    let closer = whole / moments(asked);
+    if closer == 0 {
+        let (name, most) = (&tables[keep.table].name, whole * i128::from((*repeat).max(1)));
+        return Err(WorkloadError::Unfit(format!(
+            "table '{name}': {asked} rows are more than there are different times of them: {most} at most"
+        )));
+    }
+    *step = i64::try_from(closer).unwrap_or(i64::MAX);
+    Ok(())
+}
+
+/// How the rows of a table come again: as much later as whole steps are longer than from the first to the last.
+pub(super) fn again(keep: &Keep, rows: &Rows) -> Again {
+    let length = (rows.end(keep.time) - rows.start(keep.time) + 1).unsigned_abs();
+    let steps = length.div_ceil(keep.step.unsigned_abs());
+    Again { time: keep.time, units: steps as i64 * keep.step }
+}
+
+/// Looks whether the rows of a table of which a window is kept come in the order of their times.
+///
+/// # Errors
+/// Unfit where they do not.
+pub(super) fn check_order(definition: &Definition, tables: &[Rows]) -> Result<(), WorkloadError> {
+    let Some(keep) = definition.keep() else { return Ok(()) };
+    let rows = &tables[keep.table];
+    let calendar = Calendar { keep, rows };
+    let late =
+        (1..rows.staged.rows()).find(|place| calendar.time(*place) < calendar.time(place - 1));
+    late.map_or(Ok(()), |place| {
+        let name = &rows.table.name;
+        Err(WorkloadError::Unfit(format!(
+            "table '{name}': row {} is older than the one before it, and a window is kept of rows that come in the \
+             order of their times",
+            place + 1
+        )))
+    })
+}
+
+/// Which rows there are when.
+#[derive(Clone, Copy)]
+pub(super) struct Calendar<'a> {
+    pub keep: &'a Keep,
+    pub rows: &'a Rows,
+}
+
+impl Calendar<'_> {
+    /// The time of a row.
+    pub(super) fn time(&self, place: usize) -> i64 {
+        if let Value::Int(time) = self.rows.value(place, self.keep.time) { time } else { 0 }
+    }
+
+    /// The first row of a time or after it.
+    pub(super) fn first_from(&self, time: i64) -> usize {
+        let (all, begin) = (self.rows.staged.rows(), self.time(0));
+        let length = self.rows.again.map_or(i64::MAX, |again| again.units);
+        let Ok(since) = u64::try_from(time.saturating_sub(begin)) else { return 0 };
+        let lap = (since / length.unsigned_abs()) as usize;
+        let (mut from, mut to) = (lap * all, (lap + 1) * all);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.time(middle) < time {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
+    }
+
+    /// The stretch of a time.
+    pub(super) const fn stretch_of(&self, time: i64) -> Stretch {
+        self.stretch(time.div_euclid(self.keep.step))
+    }
+
+    /// The stretch of a number.
+    pub(super) const fn stretch(&self, number: i64) -> Stretch {
+        let step = self.keep.step;
+        Stretch { number, from: number * step, to: (number + 1) * step }
+    }
+
+    /// The stretch that goes when one begins: all of it is older than the window.
+    pub(super) const fn goes_at(&self, number: i64) -> Stretch {
+        self.stretch(number - self.keep.window / self.keep.step - 1)
+    }
+
+    /// The rows of a window, from the first.
+    pub(super) fn window(&self) -> usize {
+        self.first_from(self.time(0).saturating_add(self.keep.window)).max(1)
+    }
+
+    /// The rows that are there when so many have come: the stretch under way and those of the window before it.
+    pub(super) fn there(&self, came: usize) -> std::ops::Range<usize> {
+        let newest = self.stretch_of(self.time(came.saturating_sub(1)));
+        self.first_from(self.goes_at(newest.number).to).min(came)..came
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! What questions about the newest rows must find, of rows in the order of time that come and go.
+
+use std::ops::Range;
+
+use embermark_data::table::compare;
+use embermark_language::{Condition, Operator, Range as RangeOf, Span, Work};
+use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::fingerprint::Checksum;
+use embermark_model::table::Value;
+
+use super::super::cell::{Cell, Rows};
+use super::super::port::Found;
+use super::{Places, Print, groups, latest, values};
+
+/// Compares what question `i` of a phase found with what it must where these rows are there.
+///
+/// # Errors
+/// The first difference.
+pub(in super::super) fn check(
+    cell: &Cell,
+    (phase, i): (usize, usize),
+    there: Range<usize>,
+    found: &Found,
+    print: &Print<'_>,
+) -> Result<(), Difference> {
+    let rows = cell.rows_of(phase);
+    let is_of = |place: &usize| {
+        cell.each(phase, i).is_none_or(|(column, value)| rows.value(*place, column) == value)
+    };
+    let same =
+        |expected: Checksum| Expected::Checksum(expected).check(&Answer::Checksum(found.rows));
+    let own =
+        |places: Range<usize>| -> Vec<usize> { places.filter(|place| is_of(place)).collect() };
+    match cell.work(phase) {
+        Work::Latest { by, time, .. } => {
+            if cell.each(phase, i).is_none_or(|(column, _)| column != *by) {
+                return same(latest(rows, &Places::These(own(there)), (*by, *time), print));
+            }
+            // From the newest back to the first of another time.
+            let mut newest = there.rev().filter(|place| is_of(place)).peekable();
+            let at = newest.peek().map(|place| rows.value(*place, *time));
+            let newest = newest.take_while(|place| Some(rows.value(*place, *time)) == at);
+            same(newest.map(|place| print(&values(rows, place))).collect())
+        }
+        Work::Range(RangeOf { span: Span::Last { of, time, units }, .. }) => {
+            let from = Value::Int(rows.end(*time) - units + 1);
+            let value = cell.of(phase, i);
+            let places = since(rows, there, *time, from);
+            // What is absent is equal to nothing.
+            let is_met = |place: &usize| {
+                value != Some(Value::Null) && of.map(|of| rows.value(*place, of)) == value
+            };
+            let met = places.filter(is_met);
+            same(met.map(|place| print(&values(rows, place))).collect())
+        }
+        Work::Find { conditions, .. } => {
+            let places = bounded(rows, there, conditions);
+            let is_met = groups::met(rows, conditions);
+            let met = places.filter(|place| is_met(*place));
+            same(met.map(|place| print(&values(rows, place))).collect())
+        }
+        Work::Group(group) => {
+            let places = Places::These(own(bounded(rows, there, &group.conditions)));
+            groups::check(group, groups::all(rows, &places, group), &found.result)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The rows of a time or after it, of rows in the order of time.
+fn since(rows: &Rows, there: Range<usize>, time: usize, from: Value<'_>) -> Range<usize> {
+    let is_before = |place: usize| compare(&rows.value(place, time), &from).is_lt();
+    let (mut first, mut end) = (there.start, there.end);
+    while first < end {
+        let middle = first + (end - first) / 2;
+        if is_before(middle) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    first..there.end
+}
+
+/// The rows that a lower bound of time leaves, where there is one.
+fn bounded(rows: &Rows, there: Range<usize>, conditions: &[Condition]) -> Range<usize> {
+    let time = rows.again.map(|again| again.time);
+    let low = conditions.iter().find(|of| {
+        Some(of.column) == time && matches!(of.operator, Operator::Greater | Operator::AtLeast)
+    });
+    match (time, low) {
+        (Some(time), Some(low)) => since(rows, there, time, rows.bound(low)),
+        _ => there,
+    }
+}
