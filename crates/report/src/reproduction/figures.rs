@@ -20,7 +20,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
             pieces: &pieces,
             engine: &figure.engine,
             column: None,
-            variant: figure.variant.as_deref(),
+            variant: figure.variant.as_deref().or_else(|| variant_of(source, figure)),
             tier: None,
             phase: &figure.phase,
             measure: Measure::Time,
@@ -52,6 +52,15 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
         header: header.map(str::to_owned).to_vec(),
         rows,
     })
+}
+
+/// The variant that the headlines have of a phase and an engine.
+fn variant_of<'a>(source: &'a Source, figure: &PublishedFigure) -> Option<&'a str> {
+    let mut of_phase = source.headlines.iter().filter(|headline| headline.phase == figure.phase);
+    let own = of_phase.find(|headline| {
+        headline.of == figure.engine || headline.to.as_ref() == Some(&figure.engine)
+    });
+    own?.as_published.as_ref()?.variant.as_deref()
 }
 
 fn label(figure: &PublishedFigure) -> String {
