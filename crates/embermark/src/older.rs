@@ -22,7 +22,7 @@ const PLANS: &[&str] = &["run", "rate", "reproduce"];
 /// The commands that an old spelling belonged to, the spelling, and what takes its place.
 const RENAMED: &[(&[&str], &str, New)] = &[
     (&["run", "verify", "durability"], "--durability", Renamed("--tier")),
-    (&["run", "verify", "durability"], "-d", Renamed("-t")),
+    (&["run", "verify", "durability", "tune"], "-d", Renamed("-t")),
     (PLANS, "--memory", Renamed("--cache")),
     (PLANS, "--budget", Renamed("--for")),
     (PLANS, "--within", Renamed("--for")),
