@@ -6,6 +6,7 @@
 //! [`table`] has the rows of any table, as workload files describe them, and hands them to worker
 //! processes through a mapped file; [`zipf`] draws by Zipf's law.
 
+mod compressed;
 pub mod draw;
 mod error;
 pub mod export;

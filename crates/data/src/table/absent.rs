@@ -55,6 +55,12 @@ impl Absent {
         Self { words: words.to_vec(), numbers, not_a_number: !nan.is_empty() }
     }
 
+    /// Whether nothing does.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
     /// Whether a text is one of the words, blanks around it aside.
     #[inline]
     pub(super) fn has_text(&self, text: &[u8]) -> bool {

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use embermark_libraries::duckdb::stream::Cell;
+use embermark_libraries::duckdb::stream::{Cell, Number};
 use embermark_model::table::{Column, ColumnType, Literal, RowsFile, TimeUnit, Value};
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use super::absent::Absent;
-use super::fault::{Fault, check};
+use super::fault::{Fault, check, range};
+use super::number::{boolean, decimal_seconds, whole, whole_number};
 use super::time::{self, Moment};
 use crate::DataError;
 
@@ -62,6 +63,24 @@ impl Reading {
     pub(super) fn format(rows: &RowsFile) -> Option<&str> {
         let of = |name| rows.read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         of("timestampformat").or_else(|| of("dateformat")).and_then(Literal::as_text)
+    }
+
+    /// Whether numbers are values of a column as they are: one that an engine takes whole, in its range, with
+    /// none among them that stands for no value.
+    pub(super) fn takes(&self, column: &Column, of: Number, numbers: &[u64]) -> bool {
+        let has_absent = column.nullable && !self.absent.is_empty();
+        !has_absent
+            && match (column.of, of) {
+                (ColumnType::Float, Number::Float) => {
+                    numbers.iter().all(|bits| f64::from_bits(*bits).is_finite())
+                }
+                (ColumnType::Int { bits, signed }, Number::Int) => {
+                    let (least, greatest) = range(bits, signed);
+                    numbers.iter().all(|bits| (least..=greatest).contains(&(*bits as i64)))
+                }
+                (ColumnType::Timestamp(_), Number::Int) => true,
+                _ => false,
+            }
     }
 
     /// Whether a cell of a column stands for no value.
@@ -250,211 +269,5 @@ impl Reading {
     }
 }
 
-/// Nanoseconds since 1970 of seconds that have a fraction; digits beyond the ninth are cut off.
-fn decimal_seconds(text: &[u8]) -> Result<i128, Fault> {
-    let parts = str::from_utf8(text).ok().and_then(|text| text.split_once('.'));
-    let (seconds, fraction) = parts.ok_or(Fault::NotATime)?;
-    let is_digits = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let digits = if is_digits { &fraction[..fraction.len().min(9)] } else { "none" };
-    format!("{seconds}{digits:0<9}").parse().map_err(|_| Fault::NotATime)
-}
-
-/// The whole number that a text is, with a sign and blanks around it or without.
-#[inline]
-pub(super) fn whole(text: &[u8]) -> Result<i64, Fault> {
-    let (negative, digits) = match text.trim_ascii() {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] | digits => (false, digits),
-    };
-    if digits.is_empty() || digits.iter().any(|byte| !byte.is_ascii_digit()) {
-        return Err(Fault::NotWhole);
-    }
-    let mut sum = 0_i64;
-    for digit in digits {
-        // Counted downwards: the least integer has no positive counterpart.
-        let ten = sum.checked_mul(10).ok_or(Fault::OutOfRange)?;
-        sum = ten.checked_sub(i64::from(digit - b'0')).ok_or(Fault::OutOfRange)?;
-    }
-    if negative { Ok(sum) } else { sum.checked_neg().ok_or(Fault::OutOfRange) }
-}
-
-/// The whole number that a double is.
-fn whole_number(value: f64) -> Result<i64, Fault> {
-    // Up to which doubles have every whole number.
-    const EXACT: f64 = (1_u64 << 53) as f64;
-    match value {
-        _ if value.fract() != 0.0 => Err(Fault::NotWhole),
-        _ if value.abs() > EXACT => Err(Fault::OutOfRange),
-        _ => Ok(value as i64),
-    }
-}
-
-/// The truth value that a text is: as DuckDB takes them, and switches.
-pub(super) fn boolean(text: &[u8]) -> Option<bool> {
-    let is = |words: &[&str]| {
-        words.iter().any(|word| text.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
-    };
-    match () {
-        () if is(&["true", "t", "yes", "y", "on", "1"]) => Some(true),
-        () if is(&["false", "f", "no", "n", "off", "0"]) => Some(false),
-        () => None,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn column(of: ColumnType) -> Column {
-        Column::new("c", of)
-    }
-
-    fn read(of: ColumnType, text: &str) -> Result<Value<'_>, Fault> {
-        Reading::default().fit(&column(of), Cell::Text(text.as_bytes()))
-    }
-
-    const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
-    const I64: ColumnType = ColumnType::Int { bits: 64, signed: true };
-    const U64: ColumnType = ColumnType::Int { bits: 64, signed: false };
-
-    #[test]
-    fn whole_numbers_are_read_up_to_the_bounds_of_their_type() {
-        for (of, text, expected) in [
-            (U16, "0", Ok(0)),
-            (U16, "65535", Ok(65_535)),
-            (U16, " +7 ", Ok(7)),
-            (U16, "65536", Err(Fault::OutOfRange)),
-            (U16, "-1", Err(Fault::OutOfRange)),
-            (U16, "1.0", Err(Fault::NotWhole)),
-            (U16, "-", Err(Fault::NotWhole)),
-            (U16, "1e3", Err(Fault::NotWhole)),
-            (I64, "-9223372036854775808", Ok(i64::MIN)),
-            (I64, "9223372036854775808", Err(Fault::OutOfRange)),
-            (U64, "9223372036854775807", Ok(i64::MAX)),
-            (U64, "18446744073709551615", Err(Fault::OutOfRange)),
-            (ColumnType::Int { bits: 8, signed: true }, "-128", Ok(-128)),
-            (ColumnType::Int { bits: 8, signed: true }, "-129", Err(Fault::OutOfRange)),
-            (ColumnType::Bool, "True", Ok(1)),
-            (ColumnType::Bool, "0", Ok(0)),
-            (ColumnType::Bool, "yes", Ok(1)),
-            (ColumnType::Bool, "maybe", Err(Fault::NotABool)),
-        ] {
-            assert_eq!(read(of, text), expected.map(Value::Int), "{of} {text}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_finite() {
-        assert_eq!(read(ColumnType::Float, "-1.5e3"), Ok(Value::Float(-1500.0)));
-        assert_eq!(read(ColumnType::Float, " 7"), Ok(Value::Float(7.0)));
-        for text in ["NaN", "inf", "-Infinity", "1e400"] {
-            assert_eq!(read(ColumnType::Float, text), Err(Fault::NotFinite), "{text}");
-        }
-        assert_eq!(read(ColumnType::Float, "1,5"), Err(Fault::NotANumber));
-    }
-
-    #[test]
-    fn times_are_integers_of_the_unit_or_dates() {
-        let of = |unit| ColumnType::Timestamp(unit);
-        let text = "2004-02-28 00:59:16.02785";
-        assert_eq!(read(of(TimeUnit::Seconds), text), Ok(Value::Int(1_077_929_956)));
-        assert_eq!(read(of(TimeUnit::Microseconds), text), Ok(Value::Int(1_077_929_956_027_850)));
-        assert_eq!(read(of(TimeUnit::Milliseconds), "-5"), Ok(Value::Int(-5)));
-        assert_eq!(read(of(TimeUnit::Nanoseconds), "2400-01-01"), Err(Fault::OutOfRange));
-        assert_eq!(read(of(TimeUnit::Seconds), "2004-02-30"), Err(Fault::NotATime));
-        assert_eq!(read(of(TimeUnit::Seconds), "noon"), Err(Fault::NotATime));
-        let mut reading = Reading::default();
-        for text in [text, "2004-02-28", "2004-02-28T00:00:00.500"] {
-            reading.fit(&column(of(TimeUnit::Seconds)), Cell::Text(text.as_bytes())).unwrap();
-        }
-        assert_eq!(reading.finer, 2);
-        // Before 1970, too, what is cut off lies after the value.
-        let before = reading.fit(&column(of(TimeUnit::Seconds)), Cell::Micros(-1_500_000));
-        assert_eq!((before, reading.finer), (Ok(Value::Int(-2)), 3));
-    }
-
-    #[test]
-    fn texts_are_utf_8_without_nul_and_bytes_are_anything() {
-        let odd = b"a\xff\0";
-        let of =
-            |of, text| Reading::default().fit(&column(of), Cell::Text(text)).map(Value::to_owned);
-        assert_eq!(of(ColumnType::Text, odd), Err(Fault::NotUtf8));
-        assert_eq!(of(ColumnType::Text, b"a\0"), Err(Fault::Nul));
-        assert_eq!(of(ColumnType::Bytes, odd), Ok(Value::Bytes(odd).to_owned()));
-        assert_eq!(of(ColumnType::Text, b" x "), Ok(Value::Text(" x ").to_owned()));
-    }
-
-    #[test]
-    fn what_parquet_has_as_numbers_goes_where_nothing_is_lost() {
-        let of = |of, cell| Reading::default().fit(&column(of), cell);
-        assert_eq!(of(U16, Cell::Float(3.0)), Ok(Value::Int(3)));
-        assert_eq!(of(U16, Cell::Float(3.5)), Err(Fault::NotWhole));
-        assert_eq!(of(I64, Cell::Float(1e300)), Err(Fault::OutOfRange));
-        assert_eq!(of(I64, Cell::Float(f64::NAN)), Err(Fault::NotWhole));
-        assert_eq!(of(ColumnType::Float, Cell::Int(3)), Ok(Value::Float(3.0)));
-        assert_eq!(of(ColumnType::Text, Cell::Int(3)), Err(Fault::OtherType));
-        assert_eq!(of(U16, Cell::Null), Err(Fault::Absent));
-    }
-
-    #[test]
-    fn numbers_of_seconds_with_a_fraction_are_times_to_their_last_digit() {
-        let micros = ColumnType::Timestamp(TimeUnit::Microseconds);
-        assert_eq!(read(micros, "1717200001.0015838"), Ok(Value::Int(1_717_200_001_001_583)));
-        assert_eq!(read(micros, "-0.5"), Ok(Value::Int(-500_000)));
-        assert_eq!(read(micros, "1.5e3"), Err(Fault::NotATime));
-        let of = |value| Reading::default().fit(&column(micros), Cell::Float(value));
-        assert_eq!(of(1_717_200_000.25), Ok(Value::Int(1_717_200_000_250_000)));
-    }
-
-    fn reading(rows: &RowsFile) -> Reading {
-        Reading::new(rows, true).unwrap()
-    }
-
-    #[test]
-    fn words_and_numbers_for_absent_values_count_where_a_value_may_be_absent() {
-        let words = ["NA".to_owned(), "-9999".to_owned(), "NaN".to_owned()];
-        let mut reading = reading(&RowsFile { absent: words.to_vec(), ..RowsFile::default() });
-        let mut column = column(ColumnType::Float);
-        assert_eq!(reading.fit(&column, Cell::Text(b"NA")), Err(Fault::NotANumber));
-        assert_eq!(reading.fit(&column, Cell::Text(b"-9999")), Ok(Value::Float(-9999.0)));
-        column.nullable = true;
-        for cell in
-            [Cell::Text(b" NA "), Cell::Text(b"-9999.0"), Cell::Float(f64::NAN), Cell::Int(-9999)]
-        {
-            assert_eq!(reading.fit(&column, cell), Ok(Value::Null), "{cell:?}");
-        }
-        assert_eq!(reading.fit(&column, Cell::Text(b"5")), Ok(Value::Float(5.0)));
-    }
-
-    #[test]
-    fn numbers_may_have_a_comma_before_their_fraction() {
-        let option = |name: &str, text: &str| (name.to_owned(), Literal::Text(text.to_owned()));
-        let read = vec![option("decimal_separator", ","), option("thousands", ".")];
-        let mut reading = reading(&RowsFile { read, ..RowsFile::default() });
-        let column = column(ColumnType::Float);
-        assert_eq!(reading.fit(&column, Cell::Text(b"1.020,13")), Ok(Value::Float(1020.13)));
-    }
-
-    #[test]
-    fn local_times_are_taken_to_utc_and_an_hour_that_comes_again_goes_on() {
-        let rows = RowsFile { zone: Some("Europe/Berlin".to_owned()), ..RowsFile::default() };
-        let mut reading = reading(&rows);
-        let column = column(ColumnType::Timestamp(TimeUnit::Seconds));
-        let midnight = 1_729_987_200;
-        for (text, hours) in [
-            ("2024-10-27 01:30:00", -0.5),
-            ("2024-10-27 02:30:00", 0.5),
-            ("2024-10-27 02:50:00", 0.8333),
-            ("2024-10-27 02:05:00", 1.0833),
-            ("2024-10-27 03:00:00", 2.0),
-            ("2024-10-27 03:00:00Z", 3.0),
-        ] {
-            let expected = midnight + (hours * 3_600.0_f64 / 60.0).round() as i64 * 60;
-            let cell = Cell::Text(text.as_bytes());
-            assert_eq!(reading.fit(&column, cell), Ok(Value::Int(expected)), "{text}");
-        }
-        assert_eq!(reading.doubtful, 3);
-        let wrong = RowsFile { zone: Some("Mars/Olympus".to_owned()), ..RowsFile::default() };
-        assert!(Reading::new(&wrong, true).unwrap_err().to_string().contains("Mars/Olympus"));
-    }
-}
+mod tests;

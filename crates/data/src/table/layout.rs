@@ -92,32 +92,32 @@ impl Entry {
         }
     }
 
-    /// Takes a value in: the slot of one that is not absent.
+    /// Takes values in: the slots of those that are not absent.
     #[inline]
-    pub(super) fn take(&mut self, slot: u64) {
-        let less = |a: u64, b: u64| match Kind::from_number(self.kind) {
-            Some(Kind::Int) => (a as i64) < b as i64,
-            Some(Kind::Float) => f64::from_bits(a) < f64::from_bits(b),
-            _ => false,
-        };
-        if self.present == 0 {
-            (self.least, self.greatest) = (slot, slot);
-        } else if less(slot, self.least) {
-            self.least = slot;
-        } else if less(self.greatest, slot) {
-            self.greatest = slot;
+    fn take(&mut self, slots: impl Iterator<Item = u64>, less: impl Fn(u64, u64) -> bool) {
+        for slot in slots {
+            if self.present == 0 || less(slot, self.least) {
+                self.least = slot;
+            }
+            if self.present == 0 || less(self.greatest, slot) {
+                self.greatest = slot;
+            }
+            self.present += 1;
         }
-        self.present += 1;
     }
 }
 
-/// Takes a row in.
+/// Takes rows in, column by column.
 #[inline]
-pub(super) fn take(columns: &mut [Entry], row: &[u64]) {
+pub(super) fn take(columns: &mut [Entry], rows: &[u64]) {
     let count = columns.len();
     for (column, entry) in columns.iter_mut().enumerate() {
-        if !absent(row, count, column) {
-            entry.take(row[column]);
+        let present = rows.chunks_exact(words(count)).filter(|row| !absent(row, count, column));
+        let slots = present.map(|row| row[column]);
+        match Kind::from_number(entry.kind) {
+            Some(Kind::Int) => entry.take(slots, |a, b| (a as i64) < b as i64),
+            Some(Kind::Float) => entry.take(slots, |a, b| f64::from_bits(a) < f64::from_bits(b)),
+            _ => entry.present += slots.count() as u64,
         }
     }
 }

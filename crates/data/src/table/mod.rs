@@ -10,6 +10,7 @@ mod late;
 mod layout;
 mod log;
 mod made;
+mod number;
 mod order;
 mod refused;
 mod select;

@@ -57,9 +57,13 @@ impl<'a> Sorted<'a> {
         out.flush()?;
         drop(out);
         let mut pairs = map_mut(&file)?;
-        for at in (0..rows).step_by(RUN) {
-            let run = &mut bytemuck::cast_slice_mut(&mut pairs)[at..rows.min(at + RUN)];
-            run.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
+        for at in (0..rows).step_by(2 * RUN) {
+            let runs = &mut bytemuck::cast_slice_mut(&mut pairs)[at..rows.min(at + 2 * RUN)];
+            std::thread::scope(|scope| {
+                for run in runs.chunks_mut(RUN) {
+                    scope.spawn(|| by.sort(run));
+                }
+            });
             release_mut(&pairs);
         }
         Ok(Self { by, pairs })
@@ -191,6 +195,13 @@ impl<'a> By<'a> {
             let high = bits.checked_shr(part.needs - part.takes).unwrap_or(0);
             prefix.checked_shl(part.takes).unwrap_or(0) | high
         })
+    }
+
+    fn sort(&self, run: &mut [Keyed]) {
+        match self.whole {
+            true => run.sort_unstable_by_key(|pair| (pair.prefix, pair.row)),
+            false => run.sort_unstable_by(|a, b| self.compare(a, b).then(a.row.cmp(&b.row))),
+        }
     }
 
     #[inline]

@@ -12,9 +12,14 @@ use super::order::{Sorted, ascends};
 use super::staged::StagedTable;
 use crate::DataError;
 use crate::mapping::Paging;
+use crate::zipf::fnv1a;
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 256 << 10;
+
+/// Bytes of texts that are looked for among those that came lately, and how many of these are remembered.
+const SHORT: usize = 24;
+const RECENT: usize = 1 << 12;
 
 /// A row as it lies in the file.
 pub(super) type Row = Box<[u64]>;
@@ -37,6 +42,27 @@ pub(super) struct TableWriter<'a> {
     pending: Vec<u8>,
     /// Bytes of texts in their file.
     written: u64,
+    recent: Recent,
+}
+
+/// Short texts that came lately, by their hash: one that comes again lies where the first does.
+#[derive(Debug)]
+struct Recent(Vec<([u8; SHORT], u64)>);
+
+impl Recent {
+    /// The slot of a text that came lately; otherwise remembers `slot` for it.
+    #[inline]
+    fn find(&mut self, text: &[u8], slot: u64) -> Option<u64> {
+        let mut short = [0; SHORT];
+        short.get_mut(..text.len())?.copy_from_slice(text);
+        let known = &mut self.0[fnv1a(text) as usize % RECENT];
+        let length = |slot| layout::text_place(slot).1;
+        if known.0 == short && length(known.1) == text.len() {
+            return Some(known.1);
+        }
+        *known = (short, slot);
+        None
+    }
 }
 
 impl<'a> TableWriter<'a> {
@@ -67,6 +93,8 @@ impl<'a> TableWriter<'a> {
             texts,
             pending: Vec::with_capacity(BUFFER),
             written: 0,
+            // The slot of an empty text is that of any other.
+            recent: Recent(vec![([0; SHORT], 0); RECENT]),
         })
     }
 
@@ -100,11 +128,20 @@ impl<'a> TableWriter<'a> {
         }
     }
 
+    /// Sets a column of all of these rows.
+    pub(super) fn put_all(&mut self, column: usize, slots: &[u64]) {
+        let rows = self.block.chunks_exact_mut(layout::words(self.columns.len()));
+        rows.zip(slots).for_each(|(row, slot)| row[column] = *slot);
+    }
+
     #[inline]
     fn text(&mut self, bytes: &[u8]) -> u64 {
-        let at = self.written + self.pending.len() as u64;
+        let slot = layout::text_slot(self.written + self.pending.len() as u64, bytes.len());
+        if let Some(known) = self.recent.find(bytes, slot) {
+            return known;
+        }
         self.pending.extend_from_slice(bytes);
-        layout::text_slot(at, bytes.len())
+        slot
     }
 
     /// Leaves one of these rows out. Its texts stay in the heap.
@@ -120,13 +157,16 @@ impl<'a> TableWriter<'a> {
 
     /// Takes in those of the rows that are not left out.
     pub(super) fn end(&mut self) -> Result<(), DataError> {
-        let block = std::mem::take(&mut self.block);
-        let rows = block.chunks_exact(layout::words(self.columns.len()));
-        for (n, row) in rows.enumerate() {
-            if !self.left_out[n] {
-                self.take(row)?;
+        let mut block = std::mem::take(&mut self.block);
+        let words = layout::words(self.columns.len());
+        let mut kept = 0;
+        for nth in (0..self.left_out.len()).filter(|nth| !self.left_out[*nth]) {
+            if nth > kept {
+                block.copy_within(nth * words..(nth + 1) * words, kept * words);
             }
+            kept += 1;
         }
+        self.take(&block[..kept * words])?;
         self.block = block;
         self.flush()
     }
@@ -137,11 +177,11 @@ impl<'a> TableWriter<'a> {
         Ok((!self.left_out[0]).then(|| self.block.as_slice().into()))
     }
 
-    /// Takes a row in.
-    pub(super) fn take(&mut self, row: &[u64]) -> Result<(), DataError> {
-        layout::take(&mut self.columns, row);
-        self.rows += 1;
-        let written = self.file.write_all(bytemuck::cast_slice(row));
+    /// Takes rows in.
+    pub(super) fn take(&mut self, rows: &[u64]) -> Result<(), DataError> {
+        layout::take(&mut self.columns, rows);
+        self.rows += (rows.len() / layout::words(self.columns.len())) as u64;
+        let written = self.file.write_all(bytemuck::cast_slice(rows));
         written.map_err(|cause| unwritable(self.path, cause))
     }
 

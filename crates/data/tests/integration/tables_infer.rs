@@ -50,7 +50,27 @@ fn types_are_the_narrowest_that_all_values_fit_and_integers_have_room() {
     assert_eq!(type_of("x", &["NaN", "1.5", "2.5"]), FLOAT);
     assert_eq!(type_of("x", &["yes", "No", "yes"]), BOOL);
     assert_eq!(type_of("sex", &["F", "F", "F"]), TEXT);
+    assert_eq!(type_of("x", &["T", "F", "NA"]), BOOL);
+    assert_eq!(type_of("x", &["n", "Y", "n"]), BOOL);
     assert_eq!(inferred("t.csv", b"a,b\n\xff,1\nx,2\n").columns[0].of, TEXT);
+}
+
+#[test]
+fn a_column_without_a_value_is_a_number_where_its_words_are_those_of_numbers() {
+    assert_eq!(type_of("x", &["nan", "NaN", "NA"]), FLOAT);
+    assert_eq!(type_of("x", &["NA", "NA"]), TEXT);
+    // A word that says something is no word for nothing.
+    assert_eq!(type_of("x", &["nan", "nan", "nan", "nan", "ok"]), TEXT);
+    let inferred = inferred("t.csv", "id,x,y\n1,nan,T\n2,nan,T\n3,NaN,T\n");
+    let x = column(&inferred, "x");
+    assert_eq!(
+        (x.of, x.absent, &inferred.from.absent[..]),
+        (FLOAT, 3, &["nan".into(), "NaN".into()][..])
+    );
+    let says = |text: &str| inferred.notes.iter().any(|note| note.contains(text));
+    assert!(says("x: no value, but words"), "{:?}", inferred.notes);
+    assert_eq!(column(&inferred, "y").of, TEXT);
+    assert!(says("y: one truth value alone"), "{:?}", inferred.notes);
 }
 
 #[test]

@@ -109,6 +109,10 @@ fn numbers_with_signs_are_texts_and_a_query_is_named() {
         ("betrag", ["\"1.234,50 €\"", "\"-2,5 €\""], -2.5),
         ("amount", ["1'000.25", "2'000.75"], 2_000.75),
         ("reg", ["0x10", "0x1A"], 26.0),
+        ("balance", ["\"$1,000.50\"", "\"($2,001.50)\""], -2_001.5),
+        ("since", ["(1.5)", "(2.5)"], 2.5),
+        ("delta", ["0.5", "\u{2212}1.5"], -1.5),
+        ("meter", ["00123.9629", "00124.5"], 124.5),
     ] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
@@ -127,6 +131,9 @@ fn numbers_with_signs_are_texts_and_a_query_is_named() {
             found => assert_eq!(found, OwnedValue::Int(value as i64), "{name}"),
         }
     }
+    // A comma that is no sign of thousands is not taken out.
+    let mixed = made("a.csv", "id,x\n0,\"0,5\"\n1,0.5\n");
+    assert!(!mixed.notes("--query"), "{:?}", mixed.inferred.notes);
     let phone = made("a.csv", lines("phone", 50, |row| format!("+4917{row:06}")));
     assert_eq!(phone.value(0, "phone"), text("+4917000000"));
     let switch = made("a.csv", "id,on\n1,on\n2,off\n");
@@ -225,4 +232,43 @@ fn folders_have_each_file_once_and_the_values_in_their_names() {
         (parts.value(0, "site"), parts.value(3, "day")),
         (text("north"), OwnedValue::Int(2))
     );
+}
+
+#[test]
+fn numbers_that_count_days_or_have_exponents_are_times_by_the_query_that_is_named() {
+    for (cells, first) in [
+        (["45435.25", "45435.5"], 1_716_444_000),
+        (["1.7172E+12", "1.71720006E+12"], 1_717_200_000),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = format!("time,v\n{},1.5\n{},2.5\n", cells[0], cells[1]);
+        std::fs::write(folder.path().join("a.csv"), csv).unwrap();
+        let case = case_in(folder.path(), &"a.csv".into());
+        assert_eq!(case.types()[1], "f64", "{:?}", case.types());
+        let note = case.inferred.notes.iter().find(|note| note.contains("--query")).unwrap();
+        let query = note.split('"').rev().nth(1).unwrap().to_owned();
+        let from = embermark_model::table::RowsFile { query: Some(query), ..Default::default() };
+        let asked = case_in(folder.path(), &from);
+        let of = &asked.types()[0];
+        assert!(of.starts_with("timestamp"), "{of}");
+        let OwnedValue::Int(found) = asked.value(0, "time") else { panic!("{of}") };
+        assert_eq!(found / if of == "timestamp ms" { 1_000 } else { 1 }, first, "{of}");
+    }
+}
+
+#[test]
+fn a_head_ends_where_rows_begin_whatever_lines_it_has() {
+    let head = "sep=;\n;SN: 1;SN: 2\n;2001;2002\n;Total;Power\ndd.MM.yyyy HH:mm;kWh;kW";
+    let inverter = made(
+        "a.csv",
+        lines(head, 50, |row| format!("02.02.2023 08:{row:02};{row}.102;0.{}", row + 100)),
+    );
+    assert_eq!((inverter.rows.rows(), inverter.dropped), (50, 0));
+    assert_eq!(inverter.types(), ["timestamp s", "f64", "f64"]);
+    // The first line is a row if it looks as all others do.
+    let bus = made(
+        "a.log",
+        (0..50).map(|row| format!("(1436509052.{row:06}) can0 {row:03}#AB\n")).collect::<String>(),
+    );
+    assert_eq!(bus.rows.rows(), 50);
 }

@@ -1,7 +1,7 @@
 //! Answers that are fetched chunk by chunk while DuckDB goes on reading.
 
 use std::ffi::c_void;
-use std::ptr;
+use std::ops::Range;
 
 use embermark_contract::{EngineError, Result};
 
@@ -30,6 +30,15 @@ pub enum Cell<'a> {
     Instant(i64),
     /// Nanoseconds since 1970: `TIMESTAMP_NS`.
     Nanos(i64),
+}
+
+/// What [`Chunk::numbers`] are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// Integers, as `i64`.
+    Int,
+    /// Doubles, by their bits.
+    Float,
 }
 
 /// An answer that is read on. No other statement of its connection may run meanwhile.
@@ -172,37 +181,103 @@ impl Chunk {
     /// Where there is no such row or column.
     #[inline]
     pub fn cell(&self, column: usize, row: usize) -> Cell<'_> {
-        assert!(row < self.rows);
+        let mut found = Cell::Null;
+        self.each(column, row..row + 1, |_, cell| found = cell);
+        found
+    }
+
+    /// The numbers of a column in some rows, as 64 bits each in place of what `into` has; `None` where one of
+    /// them is NULL, or the column is of another type.
+    ///
+    /// # Panics
+    /// Where there are no such rows or column.
+    pub fn numbers(
+        &self,
+        column: usize,
+        rows: Range<usize>,
+        into: &mut Vec<u64>,
+    ) -> Option<Number> {
+        assert!(rows.start <= rows.end && rows.end <= self.rows);
         let Vector { of, data, validity } = self.columns[column];
-        macro_rules! read {
-            ($of:ty) => {
-                // SAFETY: the vector holds a value of this type for each row of the chunk.
-                unsafe { data.cast::<$of>().add(row).read() }
-            };
-        }
         // SAFETY: a validity mask has a bit for every row of its chunk.
         let has = |row: usize| unsafe { *validity.add(row / 64) } >> (row % 64) & 1 == 1;
-        if !ptr::eq(validity, ptr::null()) && !has(row) {
-            return Cell::Null;
+        if !validity.is_null() && !rows.clone().all(has) {
+            return None;
+        }
+        into.clear();
+        macro_rules! all {
+            ($of:ty, $as:ty, $bits:expr) => {{
+                // SAFETY: the vector holds a value of this type for each row of the chunk.
+                let all = unsafe {
+                    std::slice::from_raw_parts(data.cast::<$of>().add(rows.start), rows.len())
+                };
+                into.extend(all.iter().map(|value| $bits(<$as>::from(*value))));
+            }};
+        }
+        let bits = |value: i64| value as u64;
+        match of {
+            types::TINYINT => all!(i8, i64, bits),
+            types::SMALLINT => all!(i16, i64, bits),
+            types::INTEGER => all!(i32, i64, bits),
+            types::BIGINT => all!(i64, i64, bits),
+            types::UTINYINT => all!(u8, i64, bits),
+            types::USMALLINT => all!(u16, i64, bits),
+            types::UINTEGER => all!(u32, i64, bits),
+            types::FLOAT => all!(f32, f64, f64::to_bits),
+            types::DOUBLE => all!(f64, f64, f64::to_bits),
+            _ => return None,
+        }
+        Some(if matches!(of, types::FLOAT | types::DOUBLE) { Number::Float } else { Number::Int })
+    }
+
+    /// Hands the values of a column in some rows to `take`, each with its row. The type of the column is looked
+    /// at once.
+    ///
+    /// # Panics
+    /// Where there are no such rows or column.
+    #[inline]
+    pub fn each<'a>(
+        &'a self,
+        column: usize,
+        rows: Range<usize>,
+        mut take: impl FnMut(usize, Cell<'a>),
+    ) {
+        assert!(rows.end <= self.rows);
+        let Vector { of, data, validity } = self.columns[column];
+        let is_full = validity.is_null();
+        // SAFETY: a validity mask has a bit for every row of its chunk.
+        let has = |row: usize| unsafe { *validity.add(row / 64) } >> (row % 64) & 1 == 1;
+        macro_rules! each {
+            ($of:ty, $cell:expr) => {
+                for row in rows {
+                    let cell = match is_full || has(row) {
+                        // SAFETY: the vector holds a value of this type for each row of the chunk, which
+                        // lives as long as the chunk.
+                        true => $cell(unsafe { &*data.cast::<$of>().add(row) }),
+                        false => Cell::Null,
+                    };
+                    take(row, cell);
+                }
+            };
         }
         match of {
-            types::BOOLEAN => Cell::Bool(read!(u8) != 0),
-            types::TINYINT => Cell::Int(read!(i8).into()),
-            types::SMALLINT => Cell::Int(read!(i16).into()),
-            types::INTEGER => Cell::Int(read!(i32).into()),
-            types::BIGINT => Cell::Int(read!(i64)),
-            types::UTINYINT => Cell::Int(read!(u8).into()),
-            types::USMALLINT => Cell::Int(read!(u16).into()),
-            types::UINTEGER => Cell::Int(read!(u32).into()),
-            types::UBIGINT => Cell::Unsigned(read!(u64)),
-            types::FLOAT => Cell::Float(read!(f32).into()),
-            types::DOUBLE => Cell::Float(read!(f64)),
-            types::TIMESTAMP => Cell::Micros(read!(i64)),
-            types::TIMESTAMP_TZ => Cell::Instant(read!(i64)),
-            types::TIMESTAMP_NS => Cell::Nanos(read!(i64)),
-            // SAFETY: the other types that are read are laid out as strings, which live as long as
-            // the chunk.
-            _ => Cell::Text(unsafe { (*data.cast::<RawString>().add(row)).bytes() }),
+            types::BOOLEAN => each!(u8, |value: &u8| Cell::Bool(*value != 0)),
+            types::TINYINT => each!(i8, |value: &i8| Cell::Int((*value).into())),
+            types::SMALLINT => each!(i16, |value: &i16| Cell::Int((*value).into())),
+            types::INTEGER => each!(i32, |value: &i32| Cell::Int((*value).into())),
+            types::BIGINT => each!(i64, |value: &i64| Cell::Int(*value)),
+            types::UTINYINT => each!(u8, |value: &u8| Cell::Int((*value).into())),
+            types::USMALLINT => each!(u16, |value: &u16| Cell::Int((*value).into())),
+            types::UINTEGER => each!(u32, |value: &u32| Cell::Int((*value).into())),
+            types::UBIGINT => each!(u64, |value: &u64| Cell::Unsigned(*value)),
+            types::FLOAT => each!(f32, |value: &f32| Cell::Float((*value).into())),
+            types::DOUBLE => each!(f64, |value: &f64| Cell::Float(*value)),
+            types::TIMESTAMP => each!(i64, |value: &i64| Cell::Micros(*value)),
+            types::TIMESTAMP_TZ => each!(i64, |value: &i64| Cell::Instant(*value)),
+            types::TIMESTAMP_NS => each!(i64, |value: &i64| Cell::Nanos(*value)),
+            // The other types that are read are laid out as strings.
+            // SAFETY: the bytes of a string live as long as the chunk.
+            _ => each!(RawString, |value: &'a RawString| Cell::Text(unsafe { value.bytes() })),
         }
     }
 }

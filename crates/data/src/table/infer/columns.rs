@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use embermark_model::table::{Column, ColumnType, Field, Literal, RowsFile, TimeUnit};
 
 use super::formats::{self, Format};
-use super::guess::{Comma, Guess};
+use super::guess::Guess;
+use super::guess::found::Comma;
 use super::{Survey, counted};
 use crate::DataError;
 use crate::table::source::Source;

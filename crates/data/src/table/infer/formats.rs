@@ -35,7 +35,7 @@ const DAYS: [&str; 25] = [
     "%d. %B %Y",
 ];
 /// What follows a day.
-const HOURS: [&str; 18] = [
+const HOURS: [&str; 20] = [
     "",
     " %H:%M:%S",
     " %H:%M",
@@ -54,6 +54,8 @@ const HOURS: [&str; 18] = [
     " %H.%M.%S",
     "_%H-%M-%S",
     ":%H:%M:%S",
+    " %H:%M Uhr",
+    " %H:%M:%S Uhr",
 ];
 /// Others.
 const WHOLE: [&str; 12] = [

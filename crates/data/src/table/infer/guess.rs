@@ -1,24 +1,22 @@
-//! Which type all values of a field fit.
+//! What was seen of the values of a field.
 
-use std::collections::HashMap;
+pub(super) mod found;
+mod numerals;
+mod words;
 
 use embermark_libraries::duckdb::stream::Cell;
-use embermark_model::table::{ColumnType, TimeUnit};
+use embermark_model::table::TimeUnit;
 
-use super::names;
+use self::words::Words;
 use crate::table::absent::is_marker;
 use crate::table::fault::Fault;
-use crate::table::fit::{boolean, whole};
+use crate::table::number::{boolean, whole};
 use crate::table::time;
 
 /// The share of values that may not fit their column.
 pub(super) const MISFITS: f64 = 0.01;
-/// The share of values that words may be which stand for no value, and how many different ones.
-const WORDS: (f64, usize) = (0.3, 3);
 /// Seconds from 1970 to the years 1990 and 2100.
 pub(super) const YEARS: (i64, i64) = (631_152_000, 4_102_444_800);
-/// The share of times that may lie before 1990, as those of a clock that is not set yet.
-const UNSET: f64 = 0.2;
 pub(super) const UNITS: [TimeUnit; 4] =
     [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
 /// Different texts that are remembered of a field.
@@ -70,9 +68,8 @@ pub(super) struct Guess {
     /// The least and greatest number but for sentinels, and how often there is each of these.
     range: Option<(f64, f64)>,
     sentinels: [u64; SENTINELS.len()],
-    /// Texts that are neither number nor time nor truth value.
-    words: HashMap<Vec<u8>, u64>,
-    has_more_words: bool,
+    /// Texts that are neither number nor time nor truth value, and numbers that are not finite.
+    words: Words,
     /// The first texts, of which none is the one before.
     texts: Vec<Vec<u8>>,
 }
@@ -86,25 +83,6 @@ pub(super) fn without_nuls(cell: Cell<'_>) -> Cell<'_> {
         },
         other => other,
     }
-}
-
-/// What was found for a field.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
-    pub(super) of: ColumnType,
-    /// Words and numbers that stand for no value, with their counts.
-    pub(super) absent: Vec<(String, u64)>,
-    /// What is odd.
-    pub(super) remark: Option<String>,
-    /// The byte before a fraction, or between groups, where it is a comma.
-    pub(super) comma: Option<Comma>,
-}
-
-/// What a comma in numbers is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comma {
-    Decimal,
-    Thousands,
 }
 
 impl Guess {
@@ -144,7 +122,7 @@ impl Guess {
         if self.texts.len() < TEXTS && self.texts.last().is_none_or(|last| last != trimmed) {
             self.texts.push(trimmed.to_owned());
         }
-        if is_padded(trimmed) || is_phone(trimmed) {
+        if numerals::is_padded(trimmed) || numerals::is_phone(trimmed) {
             self.take_word(text);
             return;
         }
@@ -158,7 +136,7 @@ impl Guess {
             let fraction = trimmed.iter().position(|byte| *byte == b'.');
             self.digits = self.digits.max(fraction.map_or(0, |point| trimmed.len() - point - 1));
             if !value.is_finite() {
-                *self.words.entry(trimmed.to_owned()).or_default() += 1;
+                self.words.take(trimmed);
             }
             return self.take_float(value);
         }
@@ -170,9 +148,10 @@ impl Guess {
             self.bools += 1;
             self.both |= if value { 1 } else { 2 } | if trimmed.len() > 3 { 3 } else { 0 };
         } else {
-            self.groups += u64::from(is_grouped(trimmed, b','));
-            self.commas += u64::from(has_decimal_comma(trimmed));
-            self.points += u64::from(has_decimal_comma(trimmed) && trimmed.contains(&b'.'));
+            let has_comma = numerals::has_decimal_comma(trimmed);
+            self.groups += u64::from(numerals::is_grouped(trimmed, b','));
+            self.commas += u64::from(has_comma);
+            self.points += u64::from(has_comma && trimmed.contains(&b'.'));
             self.take_word(text);
         }
     }
@@ -180,14 +159,7 @@ impl Guess {
     fn take_word(&mut self, text: &[u8]) {
         self.others += 1;
         self.not_utf8 |= str::from_utf8(text).is_err() || memchr::memchr(0, text).is_some();
-        let word = text.trim_ascii();
-        if let Some(count) = self.words.get_mut(word) {
-            *count += 1;
-        } else if self.words.len() < TEXTS || str::from_utf8(word).is_ok_and(is_marker) {
-            self.words.insert(word.to_owned(), 1);
-        } else {
-            self.has_more_words = true;
-        }
+        self.words.take(text.trim_ascii());
     }
 
     #[inline]
@@ -250,6 +222,11 @@ impl Guess {
         self.digits > 0
     }
 
+    /// The least and greatest number.
+    pub(super) const fn range(&self) -> Option<(f64, f64)> {
+        self.range
+    }
+
     /// Whether points stand between groups of digits.
     pub(super) fn has_grouping_points(&self) -> bool {
         self.points > 0
@@ -264,172 +241,6 @@ impl Guess {
     pub(super) fn is_days(&self) -> bool {
         self.times > 0 && !self.has_hours
     }
-
-    /// The type of a field of that name, and what stands for no value.
-    pub(super) fn found(&self, name: &str, delimiter: Option<&str>) -> Found {
-        let text = || match self.not_utf8 {
-            true => ColumnType::Bytes,
-            false => ColumnType::Text,
-        };
-        let plain = |of| Found { of, absent: Vec::new(), remark: None, comma: None };
-        if self.seen == 0 {
-            return plain(ColumnType::Text);
-        }
-        let comma = self.comma(delimiter);
-        let numbers = match comma {
-            Some(Comma::Decimal) => self.ints + self.commas,
-            Some(Comma::Thousands) => self.ints + self.floats + self.groups,
-            None => self.ints + self.floats,
-        };
-        let (absent, words) = self.absent_words(comma.is_some());
-        let left = self.seen - words;
-        let are = |of: u64| {
-            let bad = left.saturating_sub(of);
-            of > 0 && bad as f64 <= MISFITS * self.seen as f64
-        };
-        // Not finite numbers are values that are absent.
-        let (sentinels, sentinel_rows) = self.sentinels(left);
-        let mut absent = absent;
-        if are(self.times) {
-            return Found { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
-        }
-        // 0 and 1 are truth values beside words.
-        if self.both == 3 && are(self.bools) {
-            return Found { absent, ..plain(ColumnType::Bool) };
-        }
-        if !are(numbers - self.not_finite_or(comma)) {
-            return plain(text());
-        }
-        if comma.is_none() && self.floats == self.not_finite {
-            if let Some(unit) = self.unit_of_ints(name, self.ints) {
-                let before = self.ints - self.in_years[unit];
-                let remark = (before > 0).then(|| unset(before));
-                let of = ColumnType::Timestamp(UNITS[unit]);
-                return Found { absent, remark, ..plain(of) };
-            }
-            if self.floats == 0 {
-                absent.extend(sentinels);
-                let (least, greatest) = match sentinel_rows {
-                    0 => self.int_range(),
-                    _ => self.whole.unwrap_or((0, 0)),
-                };
-                return Found { absent, ..plain(integer(least, greatest)) };
-            }
-        }
-        if comma.is_none() && self.is_seconds(name) {
-            let unit = if self.digits > 3 || self.digits == 0 { 2 } else { 1 };
-            let before = self.floats + self.ints - self.seconds - self.in_years[0];
-            let remark = (before > 0).then(|| unset(before));
-            return Found { absent, remark, ..plain(ColumnType::Timestamp(UNITS[unit])) };
-        }
-        absent.extend(sentinels);
-        Found { absent, comma, ..plain(ColumnType::Float) }
-    }
-
-    /// Those among the numbers that are not finite, where these count as numbers.
-    fn not_finite_or(&self, comma: Option<Comma>) -> u64 {
-        if comma == Some(Comma::Decimal) { 0 } else { self.not_finite }
-    }
-
-    /// What a comma is in the numbers, if there are any.
-    fn comma(&self, delimiter: Option<&str>) -> Option<Comma> {
-        if self.commas + self.groups == 0 {
-            return None;
-        }
-        // `1,234` is either: between commas it was quoted, as spreadsheets write thousands.
-        let are_groups = self.groups > 0 && (self.commas == 0 || self.groups >= self.commas);
-        if are_groups && (self.floats > 0 || delimiter == Some(",")) {
-            return Some(Comma::Thousands);
-        }
-        (self.floats == 0).then_some(Comma::Decimal)
-    }
-
-    /// Words that stand for no value among times that only a format reads.
-    pub(super) fn absent_among_times(&self) -> Vec<(String, u64)> {
-        self.absent_words(false).0
-    }
-
-    /// Words that stand for no value, and how many values they are.
-    fn absent_words(&self, has_commas: bool) -> (Vec<(String, u64)>, u64) {
-        let text = |word: &Vec<u8>| String::from_utf8_lossy(word).into_owned();
-        let mut words: Vec<_> =
-            self.words.iter().map(|(word, count)| (text(word), *count)).collect();
-        if has_commas {
-            words.retain(|(word, _)| !word.bytes().any(|byte| byte.is_ascii_digit()));
-        }
-        words.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
-        let is_not_finite = |word: &str| word.parse::<f64>().is_ok_and(|value| !value.is_finite());
-        let (known, others): (Vec<_>, Vec<_>) =
-            words.into_iter().partition(|(word, _)| is_marker(word) || is_not_finite(word));
-        let mut absent: Vec<(String, u64)> = known;
-        let mut rows: u64 = absent.iter().map(|(_, count)| count).sum();
-        // Other words: few, and more than there may be misfits.
-        let count: u64 = others.iter().map(|(_, count)| count).sum();
-        let share = count as f64 / self.seen as f64;
-        let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-        let are_words = others.iter().all(|(word, _)| !has_digit(word));
-        if share > MISFITS
-            && share <= WORDS.0
-            && others.len() <= WORDS.1
-            && are_words
-            && !self.has_more_words
-        {
-            absent.extend(others);
-            rows += count;
-        }
-        if self.typed > 0 && self.not_finite > 0 {
-            absent.push(("NaN".to_owned(), self.not_finite));
-            rows += self.not_finite;
-        }
-        (absent, rows)
-    }
-
-    /// Numbers that stand for no value, since they lie far from all others and come again.
-    fn sentinels(&self, left: u64) -> (Vec<(String, u64)>, u64) {
-        let Some((least, greatest)) = self.range else { return (Vec::new(), 0) };
-        let far = (2.0 * (greatest - least)).max(50.0);
-        let is_far = |value: f64| value < least - far || value > greatest + far;
-        let often = |count: u64| count > 1 && count * 2 < left;
-        let found = SENTINELS.iter().zip(self.sentinels);
-        let found = found.filter(|(value, count)| often(*count) && is_far(**value));
-        let found: Vec<_> = found.map(|(value, count)| (value.to_string(), count)).collect();
-        let rows = found.iter().map(|(_, count)| count).sum();
-        (found, rows)
-    }
-
-    /// The range of all integers, sentinels that are none among them.
-    fn int_range(&self) -> (i64, i64) {
-        let mut all = self.whole;
-        for (value, _) in SENTINELS.iter().zip(self.sentinels).filter(|(_, count)| *count > 0) {
-            let value = *value as i64;
-            all = Some(all.map_or((value, value), |(a, b)| (a.min(value), b.max(value))));
-        }
-        all.unwrap_or((0, 0))
-    }
-
-    /// The unit in which the integers are times, if they are, as a place in [`UNITS`].
-    fn unit_of_ints(&self, name: &str, ints: u64) -> Option<usize> {
-        let ascend = self.whole.is_some_and(|(a, b)| b > a) && self.descents <= self.seen / 100;
-        let (unit, count) = self.in_years.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        let all = *count == ints;
-        let most = *count as f64 >= (1.0 - UNSET) * ints as f64;
-        let named = names::is_time(name);
-        (*count > 0 && (all && (ascend || named) || most && named)).then_some(unit)
-    }
-
-    /// Whether numbers with a fraction are seconds since 1970.
-    fn is_seconds(&self, name: &str) -> bool {
-        let inside = self.seconds + self.in_years[0];
-        let all = self.floats + self.ints;
-        let most = inside as f64 >= (1.0 - UNSET) * all as f64;
-        self.seconds > 0
-            && (inside == all && (self.descents <= self.seen / 100 || names::is_time(name))
-                || most && names::is_time(name))
-    }
-}
-
-fn unset(before: u64) -> String {
-    format!("{before} before 1990, as of a clock that is not set")
 }
 
 fn in_years(value: i64, unit: TimeUnit) -> bool {
@@ -438,56 +249,8 @@ fn in_years(value: i64, unit: TimeUnit) -> bool {
     (YEARS.0 * per_second..=to).contains(&value)
 }
 
-/// Whether a number has zeros in front, as what is no quantity may have.
-fn is_padded(number: &[u8]) -> bool {
-    matches!(number, [b'0', b'0'..=b'9', ..] | [b'-' | b'+', b'0', b'0'..=b'9', ..])
-        && !matches!(number, [_, _, _, _, b'-', ..])
-}
-
-/// Whether a whole number with a plus has as many digits as those of telephones.
-fn is_phone(number: &[u8]) -> bool {
-    matches!(number, [b'+', digits @ ..] if digits.len() > 6 && digits.iter().all(u8::is_ascii_digit))
-}
-
-/// Whether a text is digits, or groups of three with points between, a comma and digits.
-pub(super) fn has_decimal_comma(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    let mut parts = text.split(|byte| *byte == b',');
-    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    matches!(
-        (parts.next(), parts.next(), parts.next()),
-        (Some(a), Some(b), None) if (digits(a) || is_grouped(a, b'.')) && digits(b)
-    )
-}
-
-/// Whether a text is groups of three digits with a sign between, commas before a point.
-fn is_grouped(text: &[u8], sign: u8) -> bool {
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = text.split(|byte| *byte == b'.' && sign == b',').next().unwrap_or_default();
-    let mut groups = whole.split(|byte| *byte == sign);
-    let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-    let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first));
-    let mut rest = 0;
-    let others = groups.all(|group| {
-        rest += 1;
-        group.len() == 3 && digits(group)
-    });
-    first && others && rest > 0
-}
-
 /// The coarsest unit that has a number of nanoseconds whole, as a place in [`UNITS`].
 fn unit_of(nanos: i128) -> usize {
     let is_whole = |unit: &TimeUnit| nanos % i128::from(1_000_000_000 / unit.per_second()) == 0;
     UNITS.iter().position(is_whole).unwrap_or(UNITS.len() - 1)
-}
-
-/// The narrowest type of integers with room for twice these.
-fn integer(least: i64, greatest: i64) -> ColumnType {
-    let signed = least < 0;
-    let room = |bits: u8| {
-        let most = 1_i64 << (bits - 1 - u8::from(signed));
-        greatest < most && least >= -most
-    };
-    let bits = [16, 32].into_iter().find(|&bits| room(bits)).unwrap_or(64);
-    ColumnType::Int { bits, signed }
 }

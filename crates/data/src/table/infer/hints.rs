@@ -3,8 +3,9 @@
 
 use embermark_model::table::{Column, ColumnType, Literal};
 
-use super::guess::{Guess, has_decimal_comma};
+use super::guess::{Guess, YEARS};
 use super::{Survey, names};
+use crate::DataError;
 use crate::table::refused::excerpt;
 use crate::table::source::{Kind, Source};
 
@@ -19,7 +20,11 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 /// What to do about rows and columns that look like more.
-pub(super) fn hints(source: &Source, survey: &Survey, columns: &[Column]) -> Vec<String> {
+pub(super) fn hints(
+    source: &Source,
+    survey: &Survey,
+    columns: &[Column],
+) -> Result<Vec<String>, DataError> {
     let mut hints: Vec<String> = rows(source, survey).into_iter().collect();
     let fields = source.fields().iter().zip(&survey.guesses);
     let column = |name: &str| columns.iter().find(|column| column.name == name);
@@ -32,10 +37,17 @@ pub(super) fn hints(source: &Source, survey: &Survey, columns: &[Column]) -> Vec
         let has_digits =
             first.bytes().filter(u8::is_ascii_digit).count() > 2 && survey.guesses.len() > 1;
         let expression = match column.of {
-            ColumnType::Text => number(name, guess),
+            ColumnType::Text => number(source, name, guess)?,
             _ => None,
         };
-        if let Some(expression) = expression {
+        let time = guess.range().filter(|_| !has_time && names::is_time(name));
+        if let Some((what, expression)) = time.and_then(|range| counted_time(name, range)) {
+            hints.push(format!(
+                "{name}: numbers as of {what}: --query \"SELECT * REPLACE ({expression} AS {name}) FROM {}\" \
+                 makes times of them",
+                read(source)
+            ));
+        } else if let Some(expression) = expression {
             hints.push(format!(
                 "{name}: texts such as {first} hold numbers: --query \"SELECT * REPLACE ({expression} AS \
                  {name}) FROM {}\" takes them out",
@@ -64,7 +76,7 @@ pub(super) fn hints(source: &Source, survey: &Survey, columns: &[Column]) -> Vec
             format.join(" ")
         ));
     }
-    hints
+    Ok(hints)
 }
 
 /// What rows look like that hold more rows, or more columns.
@@ -113,54 +125,85 @@ fn read(source: &Source) -> String {
     format!("{function}({})", Literal::Text(source.name.to_string_lossy().into_owned()))
 }
 
-/// The expression that makes numbers of texts with the same sign before or behind each, as `$` or ` °C`, or
-/// with signs between groups of digits.
-fn number(name: &str, guess: &Guess) -> Option<String> {
-    if guess.texts().all(|text| text.starts_with("0x")) && guess.texts().next().is_some() {
-        return Some(format!("try_cast({name} AS BIGINT)"));
+/// What numbers of this range count, where they are no times by themselves, and the expression that makes times of
+/// them.
+fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static str, String)> {
+    /// Days from 1899-12-30 to the years 1990 and 2100.
+    const DAYS: (f64, f64) = (32_874.0, 73_051.0);
+    let milliseconds = (1e3 * YEARS.0 as f64, 1e3 * YEARS.1 as f64);
+    let within = |range: (f64, f64)| least >= range.0 && greatest < range.1;
+    if within(DAYS) {
+        let micros = format!("CAST(round(({name} - 25569) * 86400000000) AS BIGINT)");
+        return Some((
+            "days since 1899-12-30, as spreadsheets have them",
+            format!("make_timestamp({micros})"),
+        ));
     }
-    let is_part = |char: char| char.is_ascii_digit() || "-.,'\u{a0}\u{202f}\u{2009}".contains(char);
-    let split = |text: &str| {
-        let text = text.trim_start_matches(['-', '+']);
-        let from = text.find(is_part)?;
-        let to = text.rfind(|char: char| char.is_ascii_digit())? + 1;
-        let digits = text.get(from..to).filter(|digits| digits.chars().all(is_part))?;
-        Some((text[..from].to_owned(), digits.to_owned(), text[to..].to_owned()))
-    };
-    let parts: Vec<_> = guess.texts().map(split).collect::<Option<_>>()?;
-    let (before, _, behind) = parts.first()?;
-    let is_money = |char: char| char.is_whitespace() || "$€£¥₹".contains(char);
-    let is_unit = |char: char| is_money(char) || char.is_alphabetic() || "%‰°/²³".contains(char);
-    let are_signs = before.chars().all(is_money) && behind.chars().all(is_unit);
-    let are_alike = parts.iter().all(|(a, digits, b)| {
-        let is_padded =
-            digits.starts_with('0') && digits[1..].starts_with(|next: char| next.is_ascii_digit());
-        a == before && b == behind && !is_padded
-    });
-    let has_signs = before.len() + behind.len() > 0
-        || parts.iter().any(|(_, digits, _)| {
-            !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-        });
-    if !are_signs || !are_alike || !has_signs || behind.chars().count() > 8 {
-        return None;
+    within(milliseconds)
+        .then(|| ("milliseconds since 1970 with an exponent", format!("CAST({name} AS BIGINT)")))
+}
+
+/// Groups of digits, with one of these signs between, and none of the zeros in front that codes have.
+const GROUPS: &str = "(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:[SIGNS][0-9]{3})+)";
+/// How people write numbers that are texts, as regular expressions, and the expressions that read them. What stands
+/// before a number or behind it is the same in all texts.
+const WRITTEN: [(&str, &str); 4] = [
+    ("()0x[0-9a-fA-F]+()", "try_cast(TEXT AS BIGINT)"),
+    ("()0[0-9]+\\.[0-9]+()", "try_cast(TEXT AS DOUBLE)"),
+    (
+        "[-+]?([MONEY]*)[-+]?WHOLE(?:\\.[0-9]+)?([UNIT]{0,8})",
+        "try_cast(regexp_replace(TEXT, '[^0-9.-]', '', 'g') AS DOUBLE)",
+    ),
+    (
+        "[-+]?([MONEY]*)[-+]?WHOLE(?:,[0-9]+)?([UNIT]{0,8})",
+        "try_cast(replace(regexp_replace(TEXT, '[^0-9,-]', '', 'g'), ',', '.') AS DOUBLE)",
+    ),
+];
+/// Signs between groups of digits, but for a comma or a point; signs of money; those of units, letters aside.
+const BETWEEN: &str = " '\u{a0}\u{202f}\u{2009}";
+const MONEY: &str = " $€£¥₹\u{a0}";
+const UNITS: &str = "%‰°/²³";
+
+/// The expression that makes numbers of texts with signs, as `$` or ` °C`, as a query has it.
+fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, DataError> {
+    let texts: Vec<_> = guess.texts().map(str::to_owned).collect();
+    if source.is_sqlite() || texts.is_empty() {
+        return Ok(None);
     }
-    let kept = |signs: &str| {
-        let kept = |char: &char| char.is_ascii_digit() || *char == '-' || signs.contains(*char);
-        parts
-            .iter()
-            .map(|(_, digits, _)| digits.chars().filter(kept).collect::<String>())
-            .collect::<Vec<_>>()
-    };
-    let is_number = |text: &String| fast_float2::parse::<f64, _>(text).is_ok();
-    if kept(".").iter().all(is_number)
-        && !parts.iter().all(|(_, digits, _)| has_decimal_comma(digits.as_bytes()))
-    {
-        return Some(format!("try_cast(regexp_replace({name}, '[^0-9.-]', '', 'g') AS DOUBLE)"));
+    // Accountants write what is below nothing in parentheses, typesetters with a sign of their own.
+    let mut of = "TEXT".to_owned();
+    let within = texts.iter().filter(|text| text.starts_with('(') && text.ends_with(')')).count();
+    if within > 0 {
+        let sign = if within == texts.len() { "" } else { "-" };
+        of = format!("replace(replace({of}, '(', '{sign}'), ')', '')");
     }
-    let is_comma = |text: &String| has_decimal_comma(text.as_bytes());
-    kept(",").iter().all(is_comma).then(|| {
+    if texts.iter().any(|text| text.starts_with('\u{2212}')) {
+        of = format!("replace({of}, '\u{2212}', '-')");
+    }
+    let counts = WRITTEN.iter().zip([",.", ",.", ",", "."]).map(|((pattern, expression), sign)| {
+        let pattern = pattern
+            .replace("WHOLE", &GROUPS.replace("SIGNS", &format!("{BETWEEN}{sign}")))
+            .replace("MONEY", MONEY)
+            .replace("UNIT", &format!("{MONEY}{UNITS}\\pL"));
+        let pattern = Literal::Text(format!("^{pattern}$"));
+        let parts = [1, 2].map(|part| format!("regexp_extract(of, {pattern}, {part})"));
+        let expression = expression.replace("TEXT", "of");
         format!(
-            "try_cast(replace(regexp_replace({name}, '[^0-9,-]', '', 'g'), ',', '.') AS DOUBLE)"
+            "count(*) = count({expression}) AND bool_and(regexp_matches(of, {pattern})) \
+             AND count(DISTINCT {}) = 1 AND count(DISTINCT {}) = 1",
+            parts[0], parts[1]
         )
-    })
+    });
+    let sql = format!(
+        "SELECT bool_and(regexp_matches(text, '^[-+]?[0-9.]+$') AND NOT starts_with(text, '0')), {} \
+         FROM (SELECT unnest({}) AS text, {} AS of)",
+        counts.collect::<Vec<_>>().join(", "),
+        Literal::List(texts.into_iter().map(Literal::Text).collect()),
+        of.replace("TEXT", "text"),
+    );
+    let answers = source.texts(&sql)?.into_iter().flatten();
+    let answers: Vec<bool> = answers.map(|answer| answer.as_deref() == Some("true")).collect();
+    let Some((false, are)) = answers.split_first() else { return Ok(None) };
+    let found = WRITTEN.iter().zip(are).find(|(_, is)| **is);
+    Ok(found.map(|((_, expression), _)| expression.replace("TEXT", &of.replace("TEXT", name))))
 }

@@ -7,7 +7,7 @@ use embermark_model::table::Literal;
 use super::fields::quoted;
 use super::options::{list, options};
 use super::{Dialect, Source, SourceField, database, dialect, files};
-use crate::DataError;
+use crate::{DataError, compressed};
 
 impl Source {
     /// Where `guesses`, an encoding is told by bytes that are not UTF-8.
@@ -20,7 +20,7 @@ impl Source {
         let others = options(read, &dialect::OPTIONS);
         let mut groups: Vec<(Dialect, Vec<PathBuf>)> = Vec::new();
         for path in paths {
-            let dialect = Dialect::of(&files::head(path)?, read, guesses)
+            let dialect = Dialect::of(&compressed::head(path)?, read, guesses)
                 .map_err(|what| DataError::NotTabular { path: path.clone(), what })?;
             match groups.last_mut() {
                 Some((last, paths)) if *last == dialect => paths.push(path.clone()),
@@ -56,7 +56,7 @@ impl Source {
             let comment = if dialect.comments { ", comment = '#'" } else { "" };
             let compression = match read.iter().any(|(name, _)| name == "compression") {
                 true => String::new(),
-                false => format!(", compression = '{}'", files::compression(&paths[0])?),
+                false => format!(", compression = '{}'", compressed::compression(&paths[0])?),
             };
             let buffer = match read.iter().any(|(n, _)| n == "buffer_size" || n == "max_line_size")
             {

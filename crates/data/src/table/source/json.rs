@@ -6,8 +6,8 @@ use embermark_model::table::Literal;
 
 use super::fields::{of_object, quoted};
 use super::options::{list, options};
-use super::{Source, SourceField, files};
-use crate::DataError;
+use super::{Source, SourceField};
+use crate::{DataError, compressed};
 
 /// Lines of JSON by which its fields are told.
 const SAMPLE: i64 = 20_480;
@@ -24,10 +24,10 @@ impl Source {
         let given = read.iter().find(|(name, _)| name == "format").map(|(_, format)| format);
         let format = match given.and_then(Literal::as_text) {
             Some(format) => format.to_owned(),
-            None => json_format(&files::head(&paths[0])?).to_owned(),
+            None => json_format(&compressed::head(&paths[0])?).to_owned(),
         };
         let is_lines = format == "newline_delimited" || format == "nd";
-        let compression = match files::compression(&paths[0])? {
+        let compression = match compressed::compression(&paths[0])? {
             "none" => "uncompressed",
             other => other,
         };

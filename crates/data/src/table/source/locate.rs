@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use super::Rejected;
 use super::dialect::{Dialect, is_open};
-use super::{Rejected, files};
-use crate::DataError;
+use crate::{DataError, compressed};
 
 /// Bytes of a line that DuckDB remembers of one that is no row.
 pub(super) const CUT: usize = 10_000;
@@ -25,7 +25,7 @@ pub(super) fn line(
             .filter(|line| Path::new(&line.file) == path)
             .map(|line| (line.line, line.line + line.lines))
             .collect();
-        let mut lines = BufReader::new(files::text(path).ok()?).split(b'\n');
+        let mut lines = BufReader::new(compressed::text(path).ok()?).split(b'\n');
         let (mut number, mut begins, mut quoted, mut skip) = (0_u64, 0, false, dialect.skip);
         while let Some(Ok(text)) = lines.next() {
             number += 1;
@@ -58,7 +58,7 @@ pub(super) fn line(
 pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
     let mut left = row;
     for path in paths {
-        let lines = BufReader::new(files::text(path).ok()?).split(b'\n');
+        let lines = BufReader::new(compressed::text(path).ok()?).split(b'\n');
         for (number, text) in (1..).zip(lines) {
             if text.ok()?.trim_ascii().is_empty() {
                 continue;
@@ -74,6 +74,6 @@ pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
 
 /// How many lines a file has from one on.
 pub(super) fn lines_from(path: &Path, line: u64) -> Result<u64, DataError> {
-    let lines = BufReader::new(files::text(path)?).split(b'\n').count() as u64;
+    let lines = BufReader::new(compressed::text(path)?).split(b'\n').count() as u64;
     Ok((lines + 1).saturating_sub(line).max(1))
 }

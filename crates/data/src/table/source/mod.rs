@@ -1,11 +1,13 @@
 //! Rows as DuckDB reads them: of files, or of a query over files.
 
+mod block;
 mod database;
 mod delimited;
 mod dialect;
 mod fields;
 mod files;
 mod json;
+mod kind;
 mod locate;
 mod options;
 mod rejected;
@@ -16,15 +18,17 @@ mod within;
 use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::connection::Connection;
-use embermark_libraries::duckdb::stream::{Cell, Chunk};
+use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::choice::unknown;
 use embermark_model::table::RowsFile;
 
-use crate::DataError;
+use crate::{DataError, compressed};
+pub(super) use block::Block;
 pub(super) use dialect::Dialect;
 pub(super) use fields::SourceField;
 use fields::{json_leaves, leaves, quoted, structure};
-pub(super) use files::{Files, Kind, check_whole};
+pub(super) use files::Files;
+pub(super) use kind::Kind;
 use options::{check_options, list, options};
 pub(super) use rejected::Rejected;
 use within::Within;
@@ -60,30 +64,6 @@ enum Reader {
     Sqlite(rusqlite::Connection),
 }
 
-/// Some rows.
-pub(super) enum Block<'a> {
-    Chunk(&'a Chunk),
-    /// One.
-    Row(&'a [Cell<'a>]),
-}
-
-impl Block<'_> {
-    pub(super) const fn rows(&self) -> usize {
-        match self {
-            Self::Chunk(chunk) => chunk.rows(),
-            Self::Row(_) => 1,
-        }
-    }
-
-    #[inline]
-    pub(super) fn cell(&self, column: usize, row: usize) -> Cell<'_> {
-        match self {
-            Self::Chunk(chunk) => chunk.cell(column, row),
-            Self::Row(cells) => cells[column],
-        }
-    }
-}
-
 impl Source {
     /// Opens files or a query. Names count from `base`; temporary files lie in `scratch`. Of JSON, whose
     /// fields no header has, `wanted` are the names of those that it must have; without it, all lines
@@ -110,7 +90,7 @@ impl Source {
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
             Some(Kind::Csv) => {
-                let memory = database::memory(&files::head(&paths[0])?).ok_or_else(|| {
+                let memory = database::memory(&compressed::head(&paths[0])?).ok_or_else(|| {
                     let what = format!(
                         "its first line has more than {} fields: if they are values of one column, write each on \
                          a line of its own, as `tr ',' '\\n'` does",

@@ -28,12 +28,12 @@ pub struct SqliteTable {
 /// Whether a file is an SQLite database.
 pub fn is_sqlite(path: &Path) -> bool {
     path.is_file()
-        && super::files::head(path).is_ok_and(|head| head.starts_with(super::files::SQLITE))
+        && crate::compressed::head(path).is_ok_and(|head| head.starts_with(super::kind::SQLITE))
 }
 
 /// Opens a database so that nothing of it or another is changed, and nothing lies beside it afterwards.
 pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
-    let has_log = super::files::head(path)?.get(LOG_MODE) == Some(&2);
+    let has_log = crate::compressed::head(path)?.get(LOG_MODE) == Some(&2);
     // Without a log nobody has it open, and SQLite would make one.
     let opened = match has_log && !log_of(path).exists() {
         true => {

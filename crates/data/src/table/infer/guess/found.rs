@@ -1,0 +1,191 @@
+//! Which type all values of a field fit, and what stands for no value among them.
+
+use embermark_model::table::ColumnType;
+
+use super::super::names;
+use super::words::is_known;
+use super::{Guess, MISFITS, SENTINELS, UNITS};
+
+/// The share of times that may lie before 1990, as those of a clock that is not set yet.
+const UNSET: f64 = 0.2;
+
+/// What was found for a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::table::infer) struct Found {
+    pub(in crate::table::infer) of: ColumnType,
+    /// Words and numbers that stand for no value, with their counts.
+    pub(in crate::table::infer) absent: Vec<(String, u64)>,
+    /// What is odd.
+    pub(in crate::table::infer) remark: Option<String>,
+    /// The byte before a fraction, or between groups, where it is a comma.
+    pub(in crate::table::infer) comma: Option<Comma>,
+}
+
+/// What a comma in numbers is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table::infer) enum Comma {
+    Decimal,
+    Thousands,
+}
+
+impl Guess {
+    /// The type of a field of that name, and what stands for no value.
+    pub(in crate::table::infer) fn found(&self, name: &str, delimiter: Option<&str>) -> Found {
+        let text = || match self.not_utf8 {
+            true => ColumnType::Bytes,
+            false => ColumnType::Text,
+        };
+        let plain = |of| Found { of, absent: Vec::new(), remark: None, comma: None };
+        if self.seen == 0 {
+            return plain(ColumnType::Text);
+        }
+        let comma = self.comma(delimiter);
+        let numbers = match comma {
+            Some(Comma::Decimal) => self.ints + self.commas,
+            Some(Comma::Thousands) => self.ints + self.floats + self.groups,
+            None => self.ints + self.floats,
+        };
+        let (absent, words) = self.absent_words(comma.is_some());
+        let left = self.seen - words;
+        let are = |of: u64| {
+            let bad = left.saturating_sub(of);
+            of > 0 && bad as f64 <= MISFITS * self.seen as f64
+        };
+        // Not finite numbers are values that are absent.
+        let (sentinels, sentinel_rows) = self.sentinels(left);
+        let mut absent = absent;
+        if are(self.times) {
+            return Found { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
+        }
+        // 0 and 1 are truth values beside words.
+        if self.both == 3 && are(self.bools) {
+            return Found { absent, ..plain(ColumnType::Bool) };
+        }
+        if left == 0 && self.not_finite > 0 && absent.iter().all(|(word, _)| is_known(word)) {
+            let remark = "no value, but words that numbers have for none: taken for a number";
+            return Found { absent, remark: Some(remark.to_owned()), ..plain(ColumnType::Float) };
+        }
+        if !are(numbers - self.not_finite_or(comma)) {
+            let remark = are(self.bools).then(|| {
+                "one truth value alone, which may be a code: a text, unless you write \"bool\""
+                    .to_owned()
+            });
+            return Found { remark, ..plain(text()) };
+        }
+        if comma.is_none() && self.floats == self.not_finite {
+            if let Some(unit) = self.unit_of_ints(name, self.ints) {
+                let before = self.ints - self.in_years[unit];
+                let remark = (before > 0).then(|| unset(before));
+                let of = ColumnType::Timestamp(UNITS[unit]);
+                return Found { absent, remark, ..plain(of) };
+            }
+            if self.floats == 0 {
+                absent.extend(sentinels);
+                let (least, greatest) = match sentinel_rows {
+                    0 => self.int_range(),
+                    _ => self.whole.unwrap_or((0, 0)),
+                };
+                return Found { absent, ..plain(integer(least, greatest)) };
+            }
+        }
+        if comma.is_none() && self.is_seconds(name) {
+            let unit = if self.digits > 3 || self.digits == 0 { 2 } else { 1 };
+            let before = self.floats + self.ints - self.seconds - self.in_years[0];
+            let remark = (before > 0).then(|| unset(before));
+            return Found { absent, remark, ..plain(ColumnType::Timestamp(UNITS[unit])) };
+        }
+        absent.extend(sentinels);
+        Found { absent, comma, ..plain(ColumnType::Float) }
+    }
+
+    /// Those among the numbers that are not finite, where these count as numbers.
+    fn not_finite_or(&self, comma: Option<Comma>) -> u64 {
+        if comma == Some(Comma::Decimal) { 0 } else { self.not_finite }
+    }
+
+    /// What a comma is in the numbers, if there are any.
+    fn comma(&self, delimiter: Option<&str>) -> Option<Comma> {
+        if self.commas + self.groups == 0 {
+            return None;
+        }
+        // `1,234` is either: between commas it was quoted, as spreadsheets write thousands.
+        let are_groups = self.groups > 0 && (self.commas == 0 || self.groups >= self.commas);
+        if are_groups && (self.floats > 0 || delimiter == Some(",")) {
+            return Some(Comma::Thousands);
+        }
+        (self.floats == 0).then_some(Comma::Decimal)
+    }
+
+    /// Words that stand for no value among times that only a format reads.
+    pub(in crate::table::infer) fn absent_among_times(&self) -> Vec<(String, u64)> {
+        self.absent_words(false).0
+    }
+
+    /// Words that stand for no value, and how many values they are.
+    fn absent_words(&self, has_commas: bool) -> (Vec<(String, u64)>, u64) {
+        let mut absent = self.words.absent(self.seen, has_commas);
+        if self.typed > 0 && self.not_finite > 0 {
+            absent.push(("NaN".to_owned(), self.not_finite));
+        }
+        let rows = absent.iter().map(|(_, count)| count).sum();
+        (absent, rows)
+    }
+
+    /// Numbers that stand for no value, since they lie far from all others and come again.
+    fn sentinels(&self, left: u64) -> (Vec<(String, u64)>, u64) {
+        let Some((least, greatest)) = self.range else { return (Vec::new(), 0) };
+        let far = (2.0 * (greatest - least)).max(50.0);
+        let is_far = |value: f64| value < least - far || value > greatest + far;
+        let often = |count: u64| count > 1 && count * 2 < left;
+        let found = SENTINELS.iter().zip(self.sentinels);
+        let found = found.filter(|(value, count)| often(*count) && is_far(**value));
+        let found: Vec<_> = found.map(|(value, count)| (value.to_string(), count)).collect();
+        let rows = found.iter().map(|(_, count)| count).sum();
+        (found, rows)
+    }
+
+    /// The range of all integers, sentinels that are none among them.
+    fn int_range(&self) -> (i64, i64) {
+        let mut all = self.whole;
+        for (value, _) in SENTINELS.iter().zip(self.sentinels).filter(|(_, count)| *count > 0) {
+            let value = *value as i64;
+            all = Some(all.map_or((value, value), |(a, b)| (a.min(value), b.max(value))));
+        }
+        all.unwrap_or((0, 0))
+    }
+
+    /// The unit in which the integers are times, if they are, as a place in [`UNITS`].
+    fn unit_of_ints(&self, name: &str, ints: u64) -> Option<usize> {
+        let ascend = self.whole.is_some_and(|(a, b)| b > a) && self.descents <= self.seen / 100;
+        let (unit, count) = self.in_years.iter().enumerate().max_by_key(|(_, count)| **count)?;
+        let all = *count == ints;
+        let most = *count as f64 >= (1.0 - UNSET) * ints as f64;
+        let named = names::is_time(name);
+        (*count > 0 && (all && (ascend || named) || most && named)).then_some(unit)
+    }
+
+    /// Whether numbers with a fraction are seconds since 1970.
+    fn is_seconds(&self, name: &str) -> bool {
+        let inside = self.seconds + self.in_years[0];
+        let all = self.floats + self.ints;
+        let most = inside as f64 >= (1.0 - UNSET) * all as f64;
+        self.seconds > 0
+            && (inside == all && (self.descents <= self.seen / 100 || names::is_time(name))
+                || most && names::is_time(name))
+    }
+}
+
+fn unset(before: u64) -> String {
+    format!("{before} before 1990, as of a clock that is not set")
+}
+
+/// The narrowest type of integers with room for twice these.
+fn integer(least: i64, greatest: i64) -> ColumnType {
+    let signed = least < 0;
+    let room = |bits: u8| {
+        let most = 1_i64 << (bits - 1 - u8::from(signed));
+        greatest < most && least >= -most
+    };
+    let bits = [16, 32].into_iter().find(|&bits| room(bits)).unwrap_or(64);
+    ColumnType::Int { bits, signed }
+}

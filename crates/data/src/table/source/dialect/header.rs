@@ -1,0 +1,152 @@
+//! Lines of names, and what stands before and behind them.
+
+use crate::table::absent::is_marker;
+use crate::table::time;
+
+/// The place of the line of names, or of the first row where there is none. Before it stand blank lines,
+/// comments, lines of another number of fields than most have.
+pub(super) fn first_line(lines: &[&str], records: &[Vec<String>], width: usize) -> usize {
+    let is_row = |at: &usize| {
+        records[*at].len() == width && !lines[*at].trim().is_empty() && !is_comment(lines[*at])
+    };
+    let row = (0..lines.len()).find(is_row).unwrap_or(0);
+    let row = row + titles(&records[row..]);
+    // A header may lack the name of the first column, as R writes it.
+    let lacks_one = |at: usize| records[at].len() + 1 == width && width > 2;
+    // Or end with a delimiter, as the rows do not.
+    let has_end = |at: usize| {
+        records[at].split_last().is_some_and(|(last, names)| {
+            last.trim().is_empty() && names.len() == width && !is_values(names)
+        })
+    };
+    // Or be a comment.
+    let is_hidden = |at: usize| {
+        is_comment(lines[at]) && records[at].len() == width && width > 1 && is_values(&records[row])
+    };
+    let is_names = |at: &usize| lacks_one(*at) || has_end(*at) || is_hidden(*at);
+    row.checked_sub(1).filter(is_names).unwrap_or(row)
+}
+
+pub(super) fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
+}
+
+/// How many of the first records are titles: mostly empty, without a value, and names follow.
+fn titles(records: &[Vec<String>]) -> usize {
+    let is_title = |record: &&Vec<String>| {
+        let filled = record.iter().filter(|field| !field.trim().is_empty()).count();
+        2 * filled < record.len() && !is_values(record)
+    };
+    let count = records.iter().take(10).take_while(is_title).count();
+    let names = records.get(count).is_some_and(|names| !is_values(names));
+    if names { count } else { 0 }
+}
+
+/// Whether the first of these records has values of another kind than the others: texts over numbers or
+/// times, times over numbers, numbers that count on where those of the others do not.
+pub(super) fn differs(records: &[Vec<String>]) -> bool {
+    let Some((first, rest)) = records.split_first() else { return true };
+    let kind = |field: &str| match is_number(field) {
+        true => 1,
+        false => 2 * u8::from(is_time(field)),
+    };
+    let differs = |place: usize| {
+        let name = &first[place];
+        let values = rest.iter().filter_map(|row| row.get(place)).filter(|value| !value.is_empty());
+        let values: Vec<_> = values.take(100).collect();
+        let is_other = |value: &&&String| kind(value) != 0 && (kind(name) == 0 || kind(value) == 1);
+        let of_kind = values.iter().filter(is_other).count();
+        kind(name) != 1
+            && !is_marker(name)
+            && !name.trim().is_empty()
+            && !values.is_empty()
+            && 2 * of_kind > values.len()
+    };
+    (0..first.len()).any(differs) || counts_on(first) && !rest.iter().any(|row| counts_on(row))
+}
+
+/// Whether a record has numbers of which each is greater by one than that before, as years that are names.
+pub(super) fn counts_on(record: &[String]) -> bool {
+    let numbers: Vec<i64> = record.iter().filter_map(|field| field.trim().parse().ok()).collect();
+    numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0]))
+}
+
+/// Whether a value of the first record looks as those below it do but for its digits, of which it has many.
+pub(super) fn is_alike(records: &[Vec<String>]) -> bool {
+    const DIGITS: usize = 6;
+    let shape = |field: &str| field.replace(|char: char| char.is_ascii_digit(), "0");
+    let Some((first, rest)) = records.split_first() else { return false };
+    let rest = &rest[..rest.len().min(100)];
+    let is_alike = |(place, field): (usize, &String)| {
+        let shaped = shape(field);
+        field.bytes().filter(u8::is_ascii_digit).count() >= DIGITS
+            && rest.iter().all(|row| row.get(place).is_some_and(|field| shape(field) == shaped))
+    };
+    rest.len() > 1 && first.iter().enumerate().any(is_alike)
+}
+
+/// Whether one of the fields is a number or a time.
+pub(super) fn is_values(record: &[String]) -> bool {
+    record.iter().any(|field| is_number(field) || is_time(field))
+}
+
+/// Lines after the names that are no rows, as those of units: up to the last that has words where rows have
+/// numbers or times, with none before it that could be a row.
+pub(super) fn units(records: &[Vec<String>], width: usize) -> usize {
+    const MOST: usize = 10;
+    let rows: Vec<_> = records.iter().filter(|row| row.len() == width).collect();
+    let Some(later) = rows.get(MOST.min(rows.len() / 2)..).filter(|_| rows.len() >= 8) else {
+        return 0;
+    };
+    let is_value = |field: &String| is_number(field) || is_time(field);
+    let is_numeric = |place: &usize| {
+        10 * later.iter().filter(|row| is_value(&row[*place])).count() >= 9 * later.len()
+    };
+    let numeric: Vec<_> = (0..width).filter(is_numeric).collect();
+    let fields = |record: &'_ Vec<String>| -> Vec<String> {
+        numeric.iter().filter_map(|place| record.get(*place)).cloned().collect()
+    };
+    let is_row = |record: &&Vec<String>| fields(record).iter().all(is_value);
+    let is_units = |record: &&Vec<String>| {
+        let fields = fields(record);
+        record.len() == width
+            && !fields.iter().any(is_value)
+            && fields.iter().any(|field| !field.trim().is_empty() && !is_marker(field))
+    };
+    let head: Vec<_> = records.iter().take(MOST).take_while(|record| !is_row(record)).collect();
+    head.iter().rposition(is_units).map_or(0, |last| last + 1)
+}
+
+/// Names of columns, each another: those of a record, and for what has none its place. Where they lack one,
+/// it is that of the number of the row, or of nothing where the rows end with a delimiter.
+pub(super) fn named(record: &[String], rows: &[Vec<String>], width: usize) -> Vec<String> {
+    let ends_empty = |row: &Vec<String>| row.last().is_some_and(|last| last.trim().is_empty());
+    let is_at_end = rows.iter().filter(|row| row.len() == width).all(ends_empty);
+    let missing = if is_at_end { 0 } else { width.saturating_sub(record.len()) };
+    let all = (0..missing).map(|_| "row_name").chain(record.iter().map(String::as_str));
+    let all = all.chain((missing + record.len()..width).map(|_| ""));
+    let mut names: Vec<String> = Vec::with_capacity(width);
+    for (place, name) in all.take(width).enumerate() {
+        let name = name.trim().trim_start_matches(if place == 0 { "#" } else { "" }).trim();
+        let name = if name.is_empty() { format!("column{place}") } else { name.to_owned() };
+        let taken = |name: &str| names.iter().any(|other| other == name);
+        let numbered = (1..).map(|number| format!("{name}_{number}"));
+        let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
+        names.extend(name);
+    }
+    names
+}
+
+pub(super) fn is_number(field: &str) -> bool {
+    let field = field.trim();
+    let numeric = |byte: &u8| byte.is_ascii_digit();
+    field.bytes().any(|byte| numeric(&byte))
+        && fast_float2::parse::<f64, _>(field.replacen(',', ".", 1)).is_ok()
+}
+
+pub(super) fn is_time(field: &str) -> bool {
+    let field = field.trim();
+    let marks = field.bytes().filter(|byte| matches!(byte, b'-' | b'/' | b'.' | b':')).count();
+    let digits = field.bytes().filter(u8::is_ascii_digit).count();
+    time::parse(field.as_bytes()).is_some() || marks >= 2 && digits >= 6 && field.len() < 40
+}

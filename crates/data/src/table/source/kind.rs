@@ -1,0 +1,123 @@
+//! What is in a file, told by its beginning.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::DataError;
+use crate::compressed::head;
+
+/// What an SQLite database begins with.
+pub(super) const SQLITE: &[u8] = b"SQLite format 3\0";
+/// Beginnings of files that are no table, what they are, and how they become one.
+const OTHERS: [(&[u8], &str); 8] = [
+    (b"PK\x03\x04", "a ZIP archive (or a spreadsheet): unpack it with `unzip`, or save it as CSV"),
+    (b"\xfd7zXZ\0", "compressed by xz: unpack it with `xz -d`"),
+    (b"BZh", "compressed by bzip2: unpack it with `bunzip2`"),
+    (b"7z\xbc\xaf", "a 7z archive: unpack it with `7z x`"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet: save it as CSV"),
+    (b"ARROW1", "an Arrow file: write it as Parquet"),
+    (b"ORC", "an ORC file: write it as Parquet"),
+    (b"\x89HDF", "an HDF5 file: write it as Parquet or CSV"),
+];
+/// The same of texts.
+const TEXTS: [(&[u8], &str); 8] = [
+    (b"<?xml", "XML: convert it to CSV or JSON"),
+    (b"<!DOCTYPE", "a web page, perhaps of an error: fetch the file again"),
+    (b"<html", "a web page, perhaps of an error: fetch the file again"),
+    (
+        b"version https://git-lfs",
+        "what Git LFS leaves in place of a file: fetch it with `git lfs pull`",
+    ),
+    (b"CREATE TABLE", SCRIPT),
+    (b"INSERT INTO", SCRIPT),
+    (b"PRAGMA foreign_keys", SCRIPT),
+    (b"BEGIN TRANSACTION", SCRIPT),
+];
+const SCRIPT: &str =
+    "a script of SQL: run it, as with `sqlite3 rows.db < FILE`, and give that database";
+/// Where in a tar archive its mark is.
+const TAR: std::ops::Range<usize> = 257..262;
+/// What files hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Kind {
+    Csv,
+    Json,
+    Parquet,
+    Sqlite,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Csv => "CSV",
+            Self::Json => "JSON",
+            Self::Parquet => "Parquet",
+            Self::Sqlite => "an SQLite database",
+        })
+    }
+}
+
+impl Kind {
+    /// What a file holds, by what it begins with.
+    pub(super) fn of(path: &Path) -> Result<Self, DataError> {
+        let head = head(path)?;
+        if head.starts_with(b"PAR1") {
+            return Ok(Self::Parquet);
+        }
+        if head.starts_with(SQLITE) {
+            return Ok(Self::Sqlite);
+        }
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+        if let Some(what) = other(&head, text) {
+            return Err(DataError::NotTabular {
+                path: path.to_owned(),
+                what: format!("it is {what}"),
+            });
+        }
+        match text {
+            [] => Err(DataError::Empty(path.to_owned())),
+            [b'{', ..] => Ok(Self::Json),
+            [b'[', rest @ ..]
+                if matches!(rest.trim_ascii_start().first(), Some(b'{' | b']' | b'[')) =>
+            {
+                Ok(Self::Json)
+            }
+            // A list a line.
+            [b'[', ..]
+                if matches!(
+                    text.split(|byte| *byte == b'\n').next(),
+                    Some([.., b']'] | [.., b']', b'\r'])
+                ) =>
+            {
+                Ok(Self::Json)
+            }
+            _ => Ok(Self::Csv),
+        }
+    }
+}
+
+/// What a file is that is no table, by its beginning and by that of its text.
+fn other(head: &[u8], text: &[u8]) -> Option<&'static str> {
+    let is_binary = head.iter().take(64).any(|byte| *byte < 9);
+    let known = OTHERS.iter().find(|(magic, _)| is_binary && head.starts_with(magic));
+    let begins = |of: &[u8]| text.get(..of.len()).is_some_and(|text| text.eq_ignore_ascii_case(of));
+    let known = known.or_else(|| TEXTS.iter().find(|(beginning, _)| begins(beginning)));
+    // A power cut leaves zeros, a mark of UTF-16 says that they belong there.
+    let is_odd = |byte: &u8| matches!(byte, 1..=6 | 14..=26 | 28..=31);
+    let is_text = matches!(head, [0xfe, 0xff, ..] | [0xff, 0xfe, ..])
+        || str::from_utf8(&head[..head.len().min(512)]).is_ok()
+        || !head.iter().take(512).any(is_odd);
+    match known {
+        Some((_, what)) => Some(what),
+        None if head.get(TAR).is_some_and(|mark| mark == b"ustar") => {
+            Some("a tar archive: unpack it with `tar xf`")
+        }
+        None if head.starts_with(b"\x1f\x8b") => {
+            Some("compressed twice: unpack it with `gunzip` first")
+        }
+        None if !is_text => {
+            Some("no text, and of no kind that is known: convert it to CSV or Parquet")
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,245 @@
+//! Rows of files and of queries, checked and staged.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use embermark_libraries::duckdb::stream::Cell;
+use embermark_model::table::{RowsFile, Table, Value};
+use sha2::{Digest, Sha256};
+
+use super::{Staged, finish};
+use crate::DataError;
+use crate::compressed::check_whole;
+use crate::table::fault::check;
+use crate::table::fit::Reading;
+use crate::table::refused::{Refused, shown_cell};
+use crate::table::select::{self, From, Selection};
+use crate::table::source::{Block, Source};
+use crate::table::writer::{TableWriter, folder};
+
+/// What may be odd about rows that are staged.
+const FINER: &str = "time finer than the unit of its column: cut";
+const NULS: &str = "NULs before a value: passed over";
+const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
+const LEAPS: &str = "leap second: taken for the second before";
+const HEADERS: &str = "the names of the columns again: passed over";
+const CUT: &str =
+    "the first rows, as the scale says; lines among them that are no rows are not counted";
+const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
+/// Rows that are taken at once, so few that they stay in a processor's nearest cache.
+const AT_ONCE: usize = 256;
+/// Places of dropped rows that are remembered, by which a message finds a line.
+const REMEMBERED: usize = 1 << 20;
+
+/// Stages rows of files or of a query.
+pub(super) fn read(
+    table: &Table,
+    rows: &RowsFile,
+    base: &Path,
+    limit: Option<u64>,
+    lenient: f64,
+    to: &Path,
+) -> Result<Staged, DataError> {
+    let unwritable = |cause| DataError::Unwritable { path: to.to_owned(), cause };
+    // A query is read in its folder.
+    let to = &*std::path::absolute(to).map_err(unwritable)?;
+    let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
+    let wanted: Vec<&str> = table.columns.iter().flat_map(select::names).collect();
+    let source = Source::open(rows, base, scratch.path(), Some(&wanted))?;
+    let selection = Selection::new(&table.columns, rows, &source)?;
+    let mut stager = Stager {
+        table,
+        limit: limit.unwrap_or(u64::MAX),
+        selection: &selection,
+        source: &source,
+        reading: Reading::new(rows, source.dialect.is_some())?,
+        read: 0,
+        writer: TableWriter::create(to, &table.columns, &table.key, rows.keep)?,
+        refused: Refused::new(&table.columns),
+        gone: Vec::new(),
+        headers: 0,
+        numbers: Vec::new(),
+        is_cut: false,
+    };
+    let paths = source.files.as_ref().map(|files| files.paths.clone()).unwrap_or_default();
+    let (read, sha256) = std::thread::scope(|scope| {
+        // Beside the reading where there is a second core.
+        let hashing = scope.spawn(|| {
+            paths.iter().try_for_each(|path| check_whole(path)).and_then(|()| digest(&paths))
+        });
+        let read = source.read(&selection.sql, |block| stager.take(block));
+        (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    // What is wrong with a file that changes may be that it does.
+    source.states.check()?;
+    read?;
+    let rejected = source.rejected()?;
+    let Stager { writer, mut refused, reading, gone, headers, is_cut, read, .. } = stager;
+    for line in &rejected {
+        refused.count_lines(line);
+    }
+    let is_coarse = wanted.iter().any(|name| source.coarse.iter().any(|field| field == name));
+    let remarks = [
+        (FINER, reading.finer),
+        (NULS, reading.nuls),
+        (DOUBTFUL, reading.doubtful),
+        (LEAPS, reading.leaps),
+        (HEADERS, headers),
+        (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
+        (COARSE, if is_coarse { read } else { 0 }),
+    ];
+    let mut staged = finish(
+        writer,
+        refused,
+        rows.keep,
+        lenient,
+        &source.name,
+        &|row| {
+            let row = gone.iter().fold(row, |row, gone| row + u64::from(*gone <= row));
+            source.place(row, &rejected)
+        },
+        &|row| source.place(row, &rejected),
+    )?;
+    let remarks = remarks.into_iter().filter(|(_, count)| *count > 0);
+    staged.remarks.extend(remarks.map(|(what, count)| (what.to_owned(), count)));
+    let file = paths.first().cloned();
+    Ok(Staged { sha256: sha256?, file, ..staged })
+}
+
+/// SHA-256 of a file in hexadecimal; of several, of their digests.
+fn digest(paths: &[PathBuf]) -> Result<Option<String>, DataError> {
+    let of = |path: &PathBuf| -> io::Result<String> {
+        let (mut hasher, mut file) = (Sha256::new(), File::open(path)?);
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(hex(hasher)),
+                read => hasher.update(&piece[..read]),
+            }
+        }
+    };
+    let unreadable = |path: &PathBuf, cause| DataError::Unreadable { path: path.clone(), cause };
+    let digests = paths.iter().map(|path| of(path).map_err(|cause| unreadable(path, cause)));
+    let digests = digests.collect::<Result<Vec<_>, _>>()?;
+    Ok(match &digests[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(hex(Sha256::new().chain_update(several.join("\n")))),
+    })
+}
+
+fn hex(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Stages the rows of files.
+struct Stager<'a> {
+    table: &'a Table,
+    limit: u64,
+    selection: &'a Selection,
+    source: &'a Source,
+    reading: Reading,
+    /// Rows so far.
+    read: u64,
+    writer: TableWriter<'a>,
+    refused: Refused<'a>,
+    /// Those of them that are not staged.
+    gone: Vec<u64>,
+    headers: u64,
+    /// Those of a column that are taken as they are.
+    numbers: Vec<u64>,
+    /// Whether there were more rows than are wanted.
+    is_cut: bool,
+}
+
+impl Stager<'_> {
+    /// Takes rows; says whether it wants more.
+    fn take(&mut self, block: &Block<'_>) -> Result<bool, DataError> {
+        let mut from = 0;
+        while from < block.rows() {
+            let room = usize::try_from(self.limit - self.writer.rows()).unwrap_or(usize::MAX);
+            if room == 0 {
+                self.is_cut = true;
+                return Ok(false);
+            }
+            let to = block.rows().min(from + room.min(AT_ONCE));
+            self.rows(block, from..to)?;
+            from = to;
+        }
+        Ok(true)
+    }
+
+    /// Takes some of them, column by column.
+    fn rows(&mut self, block: &Block<'_>, rows: Range<usize>) -> Result<(), DataError> {
+        let first = self.read;
+        self.read += rows.len() as u64;
+        self.writer.begin(rows.len());
+        let may_be_none = self.source.dialect.is_some() || self.source.has_broken;
+        for row in rows.clone().filter(|_| may_be_none) {
+            let nth = row - rows.start;
+            if self.selection.is_header(block, row) {
+                self.headers += 1;
+                self.writer.leave_out(nth);
+            } else if self.source.is_broken(block, row, self.selection.sql.len()) {
+                self.refused.count_broken(first + nth as u64);
+                self.writer.leave_out(nth);
+            }
+        }
+        let Self { reading, writer, refused, numbers, .. } = self;
+        let columns = self.table.columns.iter().zip(&self.selection.columns);
+        for (place, (column, from)) in columns.enumerate() {
+            let mut refuse = |writer: &mut TableWriter<'_>, nth, fault, cell: Cell<'_>| {
+                refused.count(place, fault, first + nth as u64, || shown_cell(&cell));
+                writer.leave_out(nth);
+            };
+            match *from {
+                From::Field(at)
+                    if block
+                        .numbers(at, rows.clone(), numbers)
+                        .is_some_and(|of| reading.takes(column, of, numbers)) =>
+                {
+                    writer.put_all(place, numbers);
+                }
+                From::Field(at) => block.each(at, rows.clone(), |row, cell| {
+                    let nth = row - rows.start;
+                    if !writer.is_left_out(nth) {
+                        match reading.fit(column, cell) {
+                            Ok(value) => writer.put(nth, place, value),
+                            Err(fault) => refuse(writer, nth, fault, cell),
+                        }
+                    }
+                }),
+                From::Time { time, text, unit } => block.each(text, rows.clone(), |row, text| {
+                    let nth = row - rows.start;
+                    if !writer.is_left_out(nth) {
+                        match reading.formatted(column, (block.cell(time, row), text), unit) {
+                            Ok(value) => writer.put(nth, place, value),
+                            Err(fault) => refuse(writer, nth, fault, text),
+                        }
+                    }
+                }),
+                From::Number { from, step, repeat } => {
+                    for nth in 0..rows.len() {
+                        if writer.is_left_out(nth) {
+                            continue;
+                        }
+                        let steps = (first + nth as u64) as i64 / repeat as i64;
+                        let number = from.wrapping_add(step.wrapping_mul(steps));
+                        match check(column, &Value::Int(number)) {
+                            Ok(()) => writer.put(nth, place, Value::Int(number)),
+                            Err(fault) => refuse(writer, nth, fault, Cell::Int(number)),
+                        }
+                    }
+                }
+            }
+        }
+        for nth in (0..rows.len()).filter(|nth| self.writer.is_left_out(*nth)) {
+            if self.gone.len() < REMEMBERED {
+                self.gone.push(first + nth as u64);
+            }
+        }
+        self.writer.end()
+    }
+}
