@@ -22,36 +22,25 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
     if n == readings.len() {
         return Ok(readings.to_vec());
     }
-    let mut sensors: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-    for (row, reading) in readings.iter().enumerate() {
-        sensors.entry(reading.sensor).or_default().push(row);
+    let mut sensors: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
+    for reading in readings {
+        sensors.entry(reading.sensor).or_default().push(reading.ts);
     }
-    let mut chosen = vec![false; readings.len()];
-    for (rows, share) in sensors.values().zip(shares(&counts(sensors.values()), n)) {
-        let times: Vec<i64> = rows.iter().map(|&row| readings[row].ts).collect();
-        for place in evenly_spaced(&times, share) {
-            chosen[rows[place]] = true;
-        }
-    }
-    Ok(readings
-        .iter()
-        .zip(chosen)
-        .filter_map(|(reading, chosen)| chosen.then_some(*reading))
-        .collect())
+    let (numbers, all): (Vec<u16>, Vec<Vec<i64>>) = sensors.into_iter().unzip();
+    let chosen: BTreeMap<u16, Vec<i64>> = numbers.into_iter().zip(times(all, n)).collect();
+    let is_chosen = |reading: &&Reading| chosen[&reading.sensor].binary_search(&reading.ts).is_ok();
+    Ok(readings.iter().filter(is_chosen).copied().collect())
 }
 
 /// The times of the rows that [`stratified`] draws, by sensor, ascending: of the ascending times of all
 /// rows of each sensor, no two of one sensor alike, `n` of them or all.
 pub(crate) fn times(mut sensors: Vec<Vec<i64>>, n: usize) -> Vec<Vec<i64>> {
-    let shares = shares(&counts(&sensors), n);
+    let counts: Vec<usize> = sensors.iter().map(Vec::len).collect();
+    let shares = shares(&counts, n);
     for (times, share) in sensors.iter_mut().zip(shares) {
         *times = evenly_spaced(times, share).into_iter().map(|place| times[place]).collect();
     }
     sensors
-}
-
-fn counts<'a, T: 'a>(sensors: impl IntoIterator<Item = &'a Vec<T>>) -> Vec<usize> {
-    sensors.into_iter().map(Vec::len).collect()
 }
 
 /// Splits `n`, at most the sum of `counts`, into shares as equal as `counts` allow.

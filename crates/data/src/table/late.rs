@@ -1,6 +1,6 @@
 //! Rows that arrive later than their time, behind others that were made after them.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use embermark_model::table::{Column, Late, Table};
@@ -20,14 +20,8 @@ pub(super) struct Arrivals {
     /// The time of the newest row.
     now: i64,
     sent: u64,
-    waiting: BinaryHeap<Reverse<Waiting>>,
-}
-
-/// A row on its way.
-struct Waiting {
-    arrives: i64,
-    number: u64,
-    row: Row,
+    /// When each arrives, its number and the row.
+    waiting: BinaryHeap<Reverse<(i64, u64, Row)>>,
 }
 
 impl Arrivals {
@@ -45,45 +39,23 @@ impl Arrivals {
         let (is_late, delay) = (self.draw.unit() < self.late.share, self.draw.unit());
         let delay = if is_late { (self.late.within as f64 * delay) as i64 } else { 0 };
         let arrives = self.now.saturating_add(delay);
-        self.waiting.push(Reverse(Waiting { arrives, number: self.sent, row }));
+        self.waiting.push(Reverse((arrives, self.sent, row)));
         self.sent += 1;
     }
 
     /// A row that arrives before any that is not sent yet.
     pub(super) fn arrived(&mut self) -> Option<Row> {
-        let Reverse(first) = self.waiting.peek()?;
+        let Reverse((arrives, ..)) = self.waiting.peek()?;
         // Rows of the newest time may still be made.
-        if first.arrives < self.now { self.waiting.pop().map(|first| first.0.row) } else { None }
+        if *arrives < self.now { self.next() } else { None }
     }
 
     /// All that are still on their way.
     pub(super) fn rest(mut self) -> impl Iterator<Item = Row> {
-        std::iter::from_fn(move || self.waiting.pop().map(|first| first.0.row))
+        std::iter::from_fn(move || self.next())
+    }
+
+    fn next(&mut self) -> Option<Row> {
+        self.waiting.pop().map(|Reverse((_, _, row))| row)
     }
 }
-
-impl Waiting {
-    const fn order(&self) -> (i64, u64) {
-        (self.arrives, self.number)
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Waiting {}

@@ -1,13 +1,12 @@
 //! Rows in the order of some of their columns, sorted outside the heap.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 use embermark_model::table::Value;
+use itertools::Itertools;
 use memmap2::MmapMut;
 
 use super::staged::{StagedTable, compare};
@@ -72,54 +71,17 @@ impl<'a> Sorted<'a> {
     /// The rows in order, and whether each has the key of the one before.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
         let pairs: &[Keyed] = bytemuck::cast_slice(&self.pairs);
-        let mut runs: BinaryHeap<_> =
-            pairs.chunks(RUN).map(|rest| Run { by: &self.by, rest }).collect();
-        let (mut before, mut count) = (None, 0);
-        std::iter::from_fn(move || {
-            let mut least = runs.peek_mut()?;
-            let (next, rest) = least.rest.split_first()?;
-            match rest {
-                [] => drop(PeekMut::pop(least)),
-                rest => least.rest = rest,
-            }
-            let again =
-                before.replace(next).is_some_and(|last| self.by.compare(last, next).is_eq());
-            count += 1;
-            if count % (RUN / 16) == 0 {
+        let runs = pairs.chunks(RUN).kmerge_by(|a, b| self.by.order(a, b).is_lt());
+        let mut before: Option<&Keyed> = None;
+        runs.enumerate().map(move |(nth, next)| {
+            let last = before.replace(next);
+            if nth % (RUN / 16) == 0 {
                 release_mut(&self.pairs);
             }
-            Some((next.row as usize, again))
+            (next.row as usize, last.is_some_and(|last| self.by.compare(last, next).is_eq()))
         })
     }
 }
-
-/// What is left of rows that were sorted at once. The greatest of several is the one that begins with the
-/// least key.
-struct Run<'a> {
-    by: &'a By<'a>,
-    rest: &'a [Keyed],
-}
-
-impl Ord for Run<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.rest[0], &other.rest[0]);
-        self.by.compare(b, a).then(b.row.cmp(&a.row))
-    }
-}
-
-impl PartialOrd for Run<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Run<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Run<'_> {}
 
 /// Whether the rows lie in ascending order of `columns`, no two of them alike.
 pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
@@ -200,8 +162,14 @@ impl<'a> By<'a> {
     fn sort(&self, run: &mut [Keyed]) {
         match self.whole {
             true => run.sort_unstable_by_key(|pair| (pair.prefix, pair.row)),
-            false => run.sort_unstable_by(|a, b| self.compare(a, b).then(a.row.cmp(&b.row))),
+            false => run.sort_unstable_by(|a, b| self.order(a, b)),
         }
+    }
+
+    /// Of the keys, and of equal ones the order of the table.
+    #[inline]
+    fn order(&self, a: &Keyed, b: &Keyed) -> Ordering {
+        self.compare(a, b).then(a.row.cmp(&b.row))
     }
 
     #[inline]

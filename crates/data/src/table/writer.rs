@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use embermark_model::table::{Column, Keep, Value};
+use embermark_model::table::{Column, Keep, Table, Value};
 
 use super::again::{Again, Repeats};
 use super::layout::{self, Entry, Header};
@@ -247,6 +247,22 @@ impl<'a> TableWriter<'a> {
             end,
         })
     }
+}
+
+/// Writes rows of values that fit the columns of a table to `to`, in place of what was there; how many they are.
+pub(super) fn write<'v, R: IntoIterator<Item = Value<'v>>>(
+    table: &Table,
+    rows: impl IntoIterator<Item = R>,
+    to: &Path,
+) -> Result<u64, DataError> {
+    let mut writer = TableWriter::create(to, &table.columns, &table.key, Keep::First)?;
+    for row in rows {
+        writer.begin(1);
+        row.into_iter().enumerate().for_each(|(column, value)| writer.put(0, column, value));
+        writer.end()?;
+    }
+    let rows = writer.rows();
+    Ok(rows - writer.finish()?.count)
 }
 
 /// Writes what stands before the rows.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use embermark_model::table::ColumnType;
+use itertools::Itertools;
 
 use super::{InferredColumn, names};
 use crate::table::StagedTable;
@@ -70,18 +71,12 @@ pub(super) fn find(
     // From few different values to many, time last.
     able.truncate(TRIED);
     able.sort_by_key(|&at| (Some(at) == time, columns[at].distinct));
-    for (nth, &a) in able.iter().enumerate() {
-        for &b in &able[nth + 1..] {
-            keys.try_key(&[a, b], false)?;
-        }
+    for pair in able.iter().copied().combinations(2) {
+        keys.try_key(&pair, false)?;
     }
     if keys.found.is_empty() {
-        for (nth, &a) in able.iter().enumerate() {
-            for (more, &b) in able[nth + 1..].iter().enumerate() {
-                for &c in &able[nth + more + 2..] {
-                    keys.try_key(&[a, b, c], false)?;
-                }
-            }
+        for triple in able.iter().copied().combinations(3) {
+            keys.try_key(&triple, false)?;
         }
     }
     Ok(keys.found)
