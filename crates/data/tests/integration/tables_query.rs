@@ -124,3 +124,19 @@ fn options_of_the_reader_are_handed_on_and_those_of_embermark_refused() {
         assert!(refused.to_string().contains(says), "{refused}");
     }
 }
+
+#[test]
+fn members_of_structures_are_told_apart_whatever_their_names() {
+    let sql = "SELECT 1 AS id, {'a \"b\", c': {'x': 1.5::DOUBLE, 'y': [1, 2]}, 'd (e)': MAP {'k': 2}} AS s";
+    let folder = tempfile::tempdir().unwrap();
+    let inferred = infer(&query(sql, &[]), folder.path()).unwrap();
+    let columns = inferred.columns.iter();
+    let columns: Vec<_> = columns.map(|column| (&*column.name, &column.examples[0])).collect();
+    let expected = [
+        ("id", int(1)),
+        ("s.a \"b\", c.x", float(1.5)),
+        ("s.a \"b\", c.y", text("[1,2]")),
+        ("s.d (e)", text("{\"k\":2}")),
+    ];
+    assert_eq!(columns, expected.each_ref().map(|(name, value)| (*name, value)));
+}

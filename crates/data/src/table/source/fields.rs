@@ -2,6 +2,9 @@
 
 use embermark_model::table::Literal;
 
+use super::Source;
+use crate::DataError;
+
 /// A field of the rows.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct SourceField {
@@ -28,86 +31,6 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// What stands within `STRUCT(…)`.
-pub(super) fn structure(of: &str) -> Option<&str> {
-    of.strip_prefix("STRUCT(")?.strip_suffix(')')
-}
-
-/// The fields of a structure: names and types.
-fn members(within: &str) -> Vec<(String, String)> {
-    let (mut all, mut depth, mut quoted, mut start) = (Vec::new(), 0, false, 0);
-    let mut parts = Vec::new();
-    for (at, char) in within.char_indices() {
-        match char {
-            '"' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => depth -= 1,
-            ',' if !quoted && depth == 0 => {
-                parts.push(&within[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&within[start..]);
-    for part in parts {
-        let part = part.trim();
-        let name_and_type = match part.strip_prefix('"') {
-            Some(rest) => {
-                // A quote in the name is doubled.
-                let mut end = 0;
-                let bytes = rest.as_bytes();
-                while end < bytes.len() && (bytes[end] != b'"' || bytes.get(end + 1) == Some(&b'"'))
-                {
-                    end += if bytes[end] == b'"' { 2 } else { 1 };
-                }
-                rest.get(..end).zip(rest.get(end + 1..))
-            }
-            None => part.split_once(' '),
-        };
-        if let Some((name, of)) = name_and_type {
-            all.push((name.replace("\"\"", "\""), of.trim().to_owned()));
-        }
-    }
-    all
-}
-
-/// Adds a column of Parquet or of a query, or what is within it.
-pub(super) fn leaves(name: &str, sql: &str, of: &str, fields: &mut Vec<SourceField>) {
-    if let Some(within) = structure(of) {
-        for (member, of) in members(within) {
-            let sql = format!("struct_extract({sql}, {})", Literal::Text(member.clone()));
-            leaves(&format!("{name}.{member}"), &sql, &of, fields);
-        }
-        return;
-    }
-    let is_nested = of.ends_with(']') || of.starts_with("MAP(") || of.starts_with("UNION(");
-    let (sql, of) = match of {
-        "BOOLEAN"
-        | "TINYINT"
-        | "SMALLINT"
-        | "INTEGER"
-        | "BIGINT"
-        | "UTINYINT"
-        | "USMALLINT"
-        | "UINTEGER"
-        | "UBIGINT"
-        | "FLOAT"
-        | "DOUBLE"
-        | "VARCHAR"
-        | "BLOB"
-        | "TIMESTAMP"
-        | "TIMESTAMP_NS"
-        | "TIMESTAMP WITH TIME ZONE" => (sql.to_owned(), of),
-        "DATE" | "TIMESTAMP_S" | "TIMESTAMP_MS" => {
-            (format!("CAST({sql} AS TIMESTAMP)"), "TIMESTAMP")
-        }
-        _ if is_nested => (format!("CAST(to_json({sql}) AS VARCHAR)"), "VARCHAR"),
-        _ => (format!("CAST({sql} AS VARCHAR)"), "VARCHAR"),
-    };
-    fields.push(SourceField { name: name.to_owned(), sql, of: of.to_owned() });
-}
-
 /// A field of an object of JSON.
 pub(super) fn of_object(column: &str, name: String) -> SourceField {
     let path = Literal::Text(format!("$.\"{}\"", name.replace('"', "\\\"")));
@@ -115,48 +38,79 @@ pub(super) fn of_object(column: &str, name: String) -> SourceField {
     SourceField { name, sql, of: "VARCHAR".to_owned() }
 }
 
-/// Adds what is within a field of JSON.
-pub(super) fn json_leaves(
-    top: &str,
-    name: &str,
-    column: &str,
-    path: &str,
-    within: &str,
-    fields: &mut Vec<SourceField>,
-) {
-    for (member, of) in members(within) {
-        let name = format!("{name}.{member}");
-        let path = format!("{path}.\"{}\"", member.replace('"', "\\\""));
-        match structure(&of) {
-            Some(within) => json_leaves(top, &name, column, &path, within, fields),
-            None => {
-                let sql = format!("json_extract_string({column}, {})", Literal::Text(path));
-                fields.push(SourceField { name, sql, of: top.to_owned() });
-            }
+impl Source {
+    /// The fields of a structure: names and types; `None` of another type.
+    fn members(&self, of: &str) -> Result<Option<Vec<(String, String)>>, DataError> {
+        if !(of.starts_with("STRUCT(") && of.ends_with(')')) {
+            return Ok(None);
         }
+        let described = self.texts(&format!("DESCRIBE SELECT unnest(NULL::{of})"))?;
+        let member = |row: Vec<Option<String>>| {
+            let mut row = row.into_iter().flatten();
+            Some((row.next()?, row.next()?))
+        };
+        Ok(Some(described.into_iter().filter_map(member).collect()))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Adds a column of Parquet or of a query, or what is within it.
+    pub(super) fn add(&mut self, name: &str, sql: &str, of: &str) -> Result<(), DataError> {
+        if let Some(members) = self.members(of)? {
+            for (member, of) in members {
+                let sql = format!("struct_extract({sql}, {})", Literal::Text(member.clone()));
+                self.add(&format!("{name}.{member}"), &sql, &of)?;
+            }
+            return Ok(());
+        }
+        let is_nested = of.ends_with(']') || of.starts_with("MAP(") || of.starts_with("UNION(");
+        let (sql, of) = match of {
+            "BOOLEAN"
+            | "TINYINT"
+            | "SMALLINT"
+            | "INTEGER"
+            | "BIGINT"
+            | "UTINYINT"
+            | "USMALLINT"
+            | "UINTEGER"
+            | "UBIGINT"
+            | "FLOAT"
+            | "DOUBLE"
+            | "VARCHAR"
+            | "BLOB"
+            | "TIMESTAMP"
+            | "TIMESTAMP_NS"
+            | "TIMESTAMP WITH TIME ZONE" => (sql.to_owned(), of),
+            "DATE" | "TIMESTAMP_S" | "TIMESTAMP_MS" => {
+                (format!("CAST({sql} AS TIMESTAMP)"), "TIMESTAMP")
+            }
+            _ if is_nested => (format!("CAST(to_json({sql}) AS VARCHAR)"), "VARCHAR"),
+            _ => (format!("CAST({sql} AS VARCHAR)"), "VARCHAR"),
+        };
+        self.fields.push(SourceField { name: name.to_owned(), sql, of: of.to_owned() });
+        Ok(())
+    }
 
-    #[test]
-    fn members_of_structures_are_told_apart_whatever_their_names() {
-        let of = |text: &str| members(structure(text).unwrap());
-        let pair = |name: &str, of: &str| (name.to_owned(), of.to_owned());
-        assert_eq!(
-            of("STRUCT(lat DOUBLE, lon DOUBLE)"),
-            [pair("lat", "DOUBLE"), pair("lon", "DOUBLE")]
-        );
-        assert_eq!(
-            of(
-                "STRUCT(\"a \"\"b\"\", c\" STRUCT(x DECIMAL(3,2), y INTEGER[]), d MAP(VARCHAR, BIGINT))"
-            ),
-            [
-                pair("a \"b\", c", "STRUCT(x DECIMAL(3,2), y INTEGER[])"),
-                pair("d", "MAP(VARCHAR, BIGINT)")
-            ]
-        );
+    /// Adds a field of JSON, or what is within it: by its path below the column of the field at the top, whose name
+    /// stands for the type.
+    pub(super) fn add_json(
+        &mut self,
+        top: &str,
+        name: &str,
+        path: &str,
+        of: &str,
+    ) -> Result<(), DataError> {
+        if let Some(members) = self.members(of)? {
+            for (member, of) in members {
+                let path = format!("{path}.\"{}\"", member.replace('"', "\\\""));
+                self.add_json(top, &format!("{name}.{member}"), &path, &of)?;
+            }
+            return Ok(());
+        }
+        let column = quoted(top);
+        let sql = match path {
+            "$" => format!("{column}::VARCHAR"),
+            path => format!("json_extract_string({column}, {})", Literal::Text(path.to_owned())),
+        };
+        self.fields.push(SourceField { name: name.to_owned(), sql, of: top.to_owned() });
+        Ok(())
     }
 }

@@ -26,7 +26,7 @@ use crate::{DataError, compressed};
 pub(super) use block::Block;
 pub(super) use dialect::Dialect;
 pub(super) use fields::SourceField;
-use fields::{json_leaves, leaves, quoted, structure};
+use fields::quoted;
 pub(super) use files::Files;
 pub(super) use kind::Kind;
 use options::{check_options, list, options};
@@ -157,14 +157,9 @@ impl Source {
         let described = self.texts(&format!("DESCRIBE SELECT * FROM {}", self.from))?;
         for row in described {
             let [Some(name), Some(of)] = &row[..2] else { continue };
-            let column = quoted(name);
-            if kind != "json" {
-                leaves(name, &column, of, &mut self.fields);
-            } else if let Some(within) = structure(of) {
-                json_leaves(name, name, &column, "$", within, &mut self.fields);
-            } else {
-                let sql = format!("{column}::VARCHAR");
-                self.fields.push(SourceField { name: name.clone(), sql, of: name.clone() });
+            match kind {
+                "json" => self.add_json(name, name, "$", of)?,
+                _ => self.add(name, &quoted(name), of)?,
             }
         }
         // A name with a dot may be that of a field within another, too.
