@@ -70,8 +70,7 @@ pub const fn is_built() -> bool {
 /// # Errors
 /// When this build has no page, or two files hold the same run.
 pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
-    let data = data(sources, options)?;
-    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+    filled(&data(sources, options)?)
 }
 
 /// What the page is given.
@@ -96,16 +95,14 @@ pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page
 /// # Errors
 /// When this build has no page.
 pub fn durability_page(run: &Outcome, unpublishable: &[&str]) -> Result<String, ReportError> {
-    let data = durability_data(run, unpublishable);
-    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+    filled(&durability_data(run, unpublishable))
 }
 
 /// What that page is given.
 pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
-    let tested = |id: &&&str| run.tested.iter().any(|tested| tested.engine == **id);
-    let secret: Vec<&str> = unpublishable.iter().filter(tested).copied().collect();
+    let tried = run.tested.iter().map(|tested| &*tested.engine);
     Page {
-        face: notes::secret(&secret),
+        face: secret(unpublishable, tried),
         durability: Some(DurabilityData::of_run(run)),
         ..gather::gather(&[], PageOptions::default())
     }
@@ -117,16 +114,14 @@ pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
 /// # Errors
 /// When this build has no page.
 pub fn tuning_page(result: &TuningResult, unpublishable: &[&str]) -> Result<String, ReportError> {
-    let data = tuning_data(result, unpublishable);
-    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+    filled(&tuning_data(result, unpublishable))
 }
 
 /// What that page is given.
 pub fn tuning_data(result: &TuningResult, unpublishable: &[&str]) -> Page<'static> {
-    let tuned = |id: &&&str| result.engines.values().any(|tuned| tuned.engine == **id);
-    let secret: Vec<&str> = unpublishable.iter().filter(tuned).copied().collect();
+    let tried = result.engines.values().map(|tuned| &*tuned.engine);
     Page {
-        face: notes::secret(&secret),
+        face: secret(unpublishable, tried),
         tuned: Some(TuningData::of(result)),
         ..gather::gather(&[], PageOptions::default())
     }
@@ -137,8 +132,7 @@ pub fn tuning_data(result: &TuningResult, unpublishable: &[&str]) -> Page<'stati
 /// # Errors
 /// When this build has no page.
 pub fn fleet_page(fleet: Fleet) -> Result<String, ReportError> {
-    let data = fleet_data(fleet);
-    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+    filled(&fleet_data(fleet))
 }
 
 /// What that page is given.
@@ -153,7 +147,20 @@ pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
     }
 }
 
-/// The template with the data in it.
+/// What the face of a page says of those engines among `tried` whose licences forbid publishing figures.
+fn secret<'a>(unpublishable: &[&str], tried: impl Iterator<Item = &'a str>) -> Option<String> {
+    let tried: Vec<&str> = tried.collect();
+    let secret: Vec<&str> =
+        unpublishable.iter().copied().filter(|engine| tried.contains(engine)).collect();
+    notes::secret(&secret)
+}
+
+/// The page of this build with the data in it.
+fn filled(page: &Page<'_>) -> Result<String, ReportError> {
+    if is_built() { fill(TEMPLATE, page) } else { Err(ReportError::NoPage) }
+}
+
+/// A template with the data in it.
 fn fill(template: &str, page: &Page<'_>) -> Result<String, ReportError> {
     let json = serde_json::to_string(page)?;
     Ok(template.replacen(MARK, &inert(&json), 1))

@@ -44,13 +44,13 @@ fn offers() -> impl Iterator<Item = (&'static dyn Engine, Durability)> {
         .filter(|(engine, tier)| matches!(engine.tier(*tier), Tier::Offered { .. }))
 }
 
-/// Five engines, as [`sampled`], each in one tier; servers in `process`: their tiers differ by what they do at a commit.
+/// Three engines, as [`sampled`], each in one tier; servers in `process`: their tiers differ by what they do at a commit.
 fn some_offers() -> Vec<(&'static dyn Engine, Durability)> {
     let (servers, embedded): (Vec<_>, Vec<_>) =
         offers().partition(|(engine, _)| engine.info().kind == Kind::Server);
     let of = embedded.chunk_by(|(one, _), (other, _)| one.info().id == other.info().id);
     let some = of.flat_map(|of| sampled(of.iter().copied(), 1));
-    sampled(some.chain(servers.into_iter().filter(|(_, tier)| *tier == Durability::Process)), 5)
+    sampled(some.chain(servers.into_iter().filter(|(_, tier)| *tier == Durability::Process)), 3)
 }
 
 /// Whether the check found nothing; false where the engine has none, which has to be said.

@@ -2,7 +2,7 @@
 
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{Durability, Scale, Status};
-use embermark_published::{Measure, Source, Statistic};
+use embermark_published::{Measure, Piece, Role, Source, Statistic};
 
 use crate::{format, text};
 
@@ -34,7 +34,7 @@ pub(super) struct Found {
     pub each_ns: Option<f64>,
     /// Letters of what is ours in its piece.
     pub ours: Vec<String>,
-    /// How its run was otherwise than its piece says.
+    /// How its run was otherwise than as published, beside what its piece says.
     pub odd: Vec<String>,
 }
 
@@ -58,14 +58,12 @@ impl<'a> Results<'a> {
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Found>, String> {
         let mut found: Vec<Found> = Vec::new();
         let mut why = "not run".to_owned();
-        for piece in wanted.pieces {
-            for file in self.of_piece(wanted.source, piece) {
-                let ours = wanted.source.piece(piece).map(|piece| piece.ours.clone());
+        for piece in wanted.pieces.iter().filter_map(|piece| wanted.source.piece(piece)) {
+            for file in self.of_piece(wanted.source, &piece.name) {
                 for cell in file.cells.iter().filter(|cell| wanted.is_met(file, cell)) {
-                    match wanted.figure(cell) {
+                    match wanted.figure(piece, file, cell) {
                         Ok(figure) if found.iter().all(|f| f.scale != figure.scale) => {
-                            let (ours, odd) = (ours.clone().unwrap_or_default(), odd(file));
-                            found.push(Found { ours, odd, ..figure });
+                            found.push(figure);
                         }
                         Ok(_) => {}
                         Err(reason) => why = reason,
@@ -77,11 +75,20 @@ impl<'a> Results<'a> {
     }
 }
 
-/// How a run was otherwise than its piece says: in a window of its own, from a tree with changes.
-fn odd(file: &ResultFile) -> Vec<String> {
+/// How a run was otherwise than as published: in another window, from a tree with changes.
+fn odd(source: &Source, file: &ResultFile) -> Vec<String> {
+    let published = |piece: &&Piece| piece.role == Role::AsPublished;
+    let asked = |key: &str| {
+        let mut texts = source.pieces.iter().filter(published).filter_map(|p| p.plan.get(key));
+        let asked: jiff::SignedDuration = texts.next()?.as_str()?.parse().ok()?;
+        u64::try_from(asked.as_millis()).ok()
+    };
+    let is_other = |ran: Option<u64>, key| asked(key).is_some_and(|asked| ran != Some(asked));
+    let plan = &file.plan;
+    let has_other = is_other(plan.window_ms, "window") || is_other(plan.warm_up_ms, "warm-up");
     let is_dirty =
         file.manifest.tool.commit.as_ref().is_some_and(|commit| commit.ends_with("-dirty"));
-    let window = window_of(file).filter(|_| file.plan.warm_up_ms.is_some_and(|ms| ms > 0));
+    let window = window_of(file).filter(|_| has_other);
     window.into_iter().chain(is_dirty.then(|| "from a changed tree".to_owned())).collect()
 }
 
@@ -112,7 +119,7 @@ impl Wanted<'_> {
         trial.phases.iter().find(|phase| phase.phase == self.phase)
     }
 
-    fn figure(&self, cell: &Cell) -> Result<Found, String> {
+    fn figure(&self, piece: &Piece, file: &ResultFile, cell: &Cell) -> Result<Found, String> {
         let phases = || cell.trials.iter().filter_map(|trial| self.phase_of(trial));
         let bad = phases().find(|phase| !phase.status.has_figures());
         let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
@@ -133,7 +140,7 @@ impl Wanted<'_> {
         }
         .ok_or("not measured")?;
         let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
-        let (ours, odd) = (Vec::new(), Vec::new());
+        let (ours, odd) = (piece.ours.clone(), odd(self.source, file));
         Ok(Found { scale: cell.id.scale, amount, shown, each_ns, ours, odd })
     }
 }

@@ -22,10 +22,8 @@ pub(super) const COLUMNS: [&str; 5] =
 
 /// A ratio, or why there is none.
 pub(super) struct Ratio {
-    /// `14.0x`; absent where there is none.
-    pub ratio: Option<String>,
-    /// The same as a number, of what was measured.
-    pub times: Option<f64>,
+    /// What the source printed, or what came out; absent where there is none.
+    pub ratio: Option<Figure>,
     /// Its figures, or why there are none.
     pub of: String,
     /// Whether there are.
@@ -37,16 +35,24 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
+    /// `14.0x`; absent where there is none.
+    pub fn shown(&self) -> Option<String> {
+        Some(shown(self.ratio?, format::ratio))
+    }
+
     /// Nothing but words.
     fn none(of: String) -> Self {
-        Self { ratio: None, times: None, of, is_measured: false, what: None, ours: Vec::new() }
+        Self { ratio: None, of, is_measured: false, what: None, ours: Vec::new() }
     }
 }
 
 impl Row {
     /// The ratio that came out with the source's settings.
     pub fn as_published(&self) -> Option<f64> {
-        self.boxes[1].as_ref()?.times
+        match self.boxes[1].as_ref()?.ratio? {
+            Figure::Number(times) => Some(times),
+            Figure::Range(_) => None,
+        }
     }
 
     /// Whether something was measured for it.
@@ -94,7 +100,7 @@ fn printed(printed: Printed) -> Ratio {
         Unit::Megabytes => format::bytes(figure * 1e6),
     };
     Ratio {
-        ratio: Some(shown(printed.ratio(), format::ratio)),
+        ratio: Some(printed.ratio()),
         ..Ratio::none(format!("{} / {}", shown(printed.of, of_unit), shown(printed.to, of_unit)))
     }
 }
@@ -127,16 +133,19 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
     };
-    let what = beside.what.clone();
-    let none = |why: String| Ratio { what: what.clone(), ..Ratio::none(why) };
+    let what = |odd: &[&[String]]| {
+        let said = beside.what.iter().chain(odd.iter().copied().flatten()).cloned();
+        Some(text::unique(said).join("; ")).filter(|what| !what.is_empty())
+    };
+    let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
     if headline.alone {
         let is_wanted =
             |found: &Found| headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows));
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                let (of, ours) = (found.shown, found.ours);
-                Ratio { of, is_measured: true, ours, ..none(String::new()) }
+                let (of, ours, what) = (found.shown, found.ours, what(&[&found.odd]));
+                Ratio { of, is_measured: true, ours, what, ratio: None }
             }
             Ok(None) => none("not run".to_owned()),
             Err(why) => none(why),
@@ -154,15 +163,11 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     let mut ours: Vec<String> = above.ours.iter().chain(&below.ours).cloned().collect();
     ours.sort_unstable();
     ours.dedup();
-    let odd = text::unique(above.odd.iter().chain(&below.odd).cloned());
-    let what = what.into_iter().chain(odd).collect::<Vec<_>>();
-    let times = above.amount / below.amount;
     Ratio {
-        ratio: Some(format::ratio(times)),
-        times: Some(times),
+        ratio: Some(Figure::Number(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
-        what: (!what.is_empty()).then(|| what.join("; ")),
+        what: what(&[&above.odd, &below.odd]),
         ours,
     }
 }

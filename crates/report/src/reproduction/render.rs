@@ -17,10 +17,11 @@ pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
 
 fn paragraph(row: &Row, width: usize) -> String {
     let line = |(name, ratio): (&str, &Option<Ratio>)| {
-        let Ratio { ratio, of, what, ours, .. } = ratio.as_ref()?;
-        let ratio = ratio.as_deref().unwrap_or(NOT_MEASURED);
+        let ratio = ratio.as_ref()?;
+        let Ratio { of, what, ours, .. } = ratio;
+        let ratio = ratio.shown().unwrap_or_else(|| NOT_MEASURED.to_owned());
         let what = what.as_ref().map(|what| format!(", {what}")).unwrap_or_default();
-        let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(ratio, RATIO));
+        let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(&ratio, RATIO));
         let further = " ".repeat(INDENT + RATIO);
         let ours = if ours.is_empty() { String::new() } else { format!(" [{}]", ours.join(" ")) };
         Some(joined(wrapped(&format!("{of}{ours}{what}"), width.max(60), &first, &further), "\n"))
@@ -54,8 +55,9 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 }
 
 /// A ratio over its figures.
-fn cell(Ratio { ratio, of, is_measured, what, ours, .. }: &Ratio) -> String {
-    let ratio = match ratio {
+fn cell(ratio: &Ratio) -> String {
+    let Ratio { of, is_measured, what, ours, .. } = ratio;
+    let ratio = match ratio.shown() {
         Some(ratio) => format!("**{ratio}**<br>"),
         None if *is_measured => String::new(),
         None => format!("{NOT_MEASURED}<br>"),

@@ -131,7 +131,7 @@ fn the_document_has_every_source_and_no_figure_that_a_licence_forbids() {
     let harper = &markdown[markdown.find("## harperdb").unwrap()..];
     assert!(
         harper.contains("**9.01x**<br>21.0 s / 2.33 s")
-            && harper.contains("HarperDB's figures here")
+            && harper.contains("HarperDB measured here")
     );
     assert!(markdown.contains("Zen 135 times faster"));
     assert!(markdown.contains("- **when** nothing was run"));
