@@ -8,6 +8,7 @@
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
 # make tune-defaults  look for better settings of every embedded engine, in each tier (docs/tuning.md); hours
+# make reproduce  repeat the five published comparisons (docs/reproduction.md); hours, goes on where it was ended; WITHIN=1h for the headlines first
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
@@ -17,7 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -51,6 +52,9 @@ calibrate:
 
 tune-defaults: build
 	@scripts/tune-defaults.sh
+
+reproduce: build servers
+	@scripts/reproduce.sh
 
 deps:
 	@scripts/deps.sh embedded

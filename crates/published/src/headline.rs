@@ -73,6 +73,16 @@ impl fmt::Display for Evidence {
 }
 
 impl Headline {
+    /// Whether a figure beside it comes from this piece.
+    pub fn rests_on(&self, piece: &str) -> bool {
+        let beside = [&self.as_published, &self.equal, &self.counter, &self.emulated];
+        let pieces = beside
+            .into_iter()
+            .flatten()
+            .flat_map(|beside| beside.pieces.iter().chain(beside.to_pieces.iter().flatten()));
+        pieces.into_iter().any(|name| name == piece)
+    }
+
     /// Its explanation with the evidence: `a commit a row (shown by the counter-run)`.
     pub fn explanation(&self) -> Option<String> {
         let evidence: Vec<String> = self.evidence.iter().map(ToString::to_string).collect();

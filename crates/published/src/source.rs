@@ -48,6 +48,17 @@ impl Source {
     pub fn piece(&self, name: &str) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.name == name)
     }
+
+    /// Whether a headline rests on a piece at this scale: at the headline's own, or where the piece has not that one, at
+    /// its largest.
+    pub fn decides(&self, piece: &Piece, rows: u64) -> bool {
+        let largest = piece.scales.iter().max();
+        self.headlines.iter().filter(|headline| headline.rests_on(&piece.name)).any(|headline| {
+            let own = [headline.scale, headline.to_scale].into_iter().flatten();
+            let own: Vec<u64> = own.filter(|own| piece.scales.contains(own)).collect();
+            if own.is_empty() { largest == Some(&rows) } else { own.contains(&rows) }
+        })
+    }
 }
 
 /// Every source.

@@ -53,7 +53,7 @@ pub struct ReproduceArgs {
     #[arg(help_heading = WORK, long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Time for all of it, such as 2h: the longest pieces that do not fit are left out, and named
+    /// Time for all of it, such as 2h: what headlines rest on goes first; what does not fit is named
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     within: Option<String>,
 
@@ -127,7 +127,7 @@ fn begin(
         part.plan()?;
     }
     let out = &options.out;
-    if !is_repeated(out) && fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+    if !is_repeated(out) && holds_something_else(out) {
         return Err(Failure::usage(format!(
             "{} holds something else: name another folder with --out",
             out.display()
@@ -136,12 +136,22 @@ fn begin(
     fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
     say!("{}", within::announced(&repetition).trim_end());
     let mut all = if is_repeated(out) { kept(out)? } else { Vec::new() };
-    all.retain(|part| repetition.parts.iter().all(|new| new.folder != part.folder));
-    all.extend(repetition.parts.iter().cloned());
+    let asked = || stand.iter().chain(&repetition.parts);
+    all.retain(|part| asked().all(|new| new.folder != part.folder));
+    all.extend(asked().cloned());
     let file = out.join(PARTS);
     let text = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
     fs::write(&file, text).map_err(Failure::unwritable(&file))?;
     carry_out(&repetition.parts, repetition.within_s, &options, show)
+}
+
+/// Whether a folder has anything beside folders of sources: kept results lie in these alone.
+fn holds_something_else(out: &Path) -> bool {
+    let is_source = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        embermark_published::all().iter().any(|source| name == *source.id)
+    };
+    fs::read_dir(out).is_ok_and(|mut all| !all.all(|entry| entry.is_ok_and(is_source)))
 }
 
 /// Goes on with the repetition in the folder of `options`.
@@ -167,7 +177,7 @@ fn carry_out(
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let known = Known::with(Vec::new());
-    let mut failed = false;
+    let (mut failed, mut interrupted) = (false, false);
     let count = parts.len();
     for (number, part) in (1..).zip(parts) {
         let out = options.out.join(&part.folder);
@@ -190,7 +200,8 @@ fn carry_out(
                     "embermark: interrupted; go on with 'embermark run --resume {}'",
                     options.out.display()
                 );
-                return Ok(ExitCode::from(INTERRUPTED));
+                interrupted = true;
+                break;
             }
             Err(failure) => {
                 say!("{}: {failure}", part.folder);
@@ -210,7 +221,7 @@ fn carry_out(
         reproduction::text(&results, output::width()),
         document.display()
     ))?;
-    Ok(ExitCode::from(u8::from(failed)))
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(failed) }))
 }
 
 /// The result of a part that came to its end.

@@ -32,9 +32,15 @@ fn a_source_is_repeated_and_a_document_says_what_came_out() {
     let made = place.embermark(&["report", "--reproduction", "out"]);
     assert_eq!((made.status, made.stdout), (0, document));
 
+    // Results that are kept without the rest of their folder stand too, and those without an answer are named.
+    fs::remove_file(place.path("out/as-published.json")).unwrap();
+    fs::remove_file(place.path("out/reproduction.md")).unwrap();
+    assert!(ended.stdout.contains("no answer yet for "), "{}", ended.stdout);
+
     // What was run stands; nothing is run twice.
     let again = place.embermark(&words("2"));
     assert_eq!(again.status, 0, "{}", again.stderr);
+    assert_eq!(again.stdout, ended.stdout, "the document is of the same results");
     assert!(!again.stderr.contains("trials"), "{}", again.stderr);
     let same = place.result("out/mcknight/sqlite-200").manifest.run_id;
     assert_eq!(same, result.manifest.run_id);

@@ -17,14 +17,16 @@ use crate::notes::{self, Section, note};
 use crate::text::{self, markdown as escaped};
 use found::Results;
 
-/// For a terminal of `width` columns: the headlines for which something stands among `results`.
+/// For a terminal of `width` columns: the headlines for which something stands among `results`, and which have no
+/// answer.
 pub fn text(results: &[ResultFile], width: usize) -> String {
     let results = Results::of(results);
     let repeated = all().iter().filter(|source| results.has(source));
     let parts = repeated.flat_map(|source| {
         let title = format!("{}: {}", source.id, source.title);
         let headlines = headlines::rows(source, &results);
-        [title].into_iter().chain(render::terminal(&headlines, width))
+        let open = render::unanswered(&headlines, width);
+        [title].into_iter().chain(render::terminal(&headlines, width)).chain(open)
     });
     text::joined(parts, "\n\n") + "\n"
 }

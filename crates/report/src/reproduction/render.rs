@@ -15,6 +15,19 @@ pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
     rows.iter().filter(|row| row.is_measured()).map(|row| paragraph(row, width)).collect()
 }
 
+/// Which headlines have no answer with the source's settings, and why; nothing where all have one.
+pub(super) fn unanswered(rows: &[Row], width: usize) -> Option<String> {
+    let open = rows.iter().filter_map(|row| {
+        let here = row.boxes[1].as_ref().filter(|here| !here.is_measured)?;
+        Some((&row.label, &here.of))
+    });
+    let open: Vec<String> = open.map(|(label, why)| format!("  {label}: {why}")).collect();
+    let head =
+        format!("no answer yet for {} of {} headlines, as published:", open.len(), rows.len());
+    let lines = open.iter().flat_map(|line| wrapped(line, width.max(60), "", "    "));
+    (!open.is_empty()).then(|| joined([head].into_iter().chain(lines), "\n"))
+}
+
 fn paragraph(row: &Row, width: usize) -> String {
     let line = |(name, ratio): (&str, &Option<Ratio>)| {
         let ratio = ratio.as_ref()?;

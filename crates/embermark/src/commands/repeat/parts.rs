@@ -25,6 +25,9 @@ pub struct Part {
     pub device: Option<String>,
     /// Whether the size of a database loaded once is counted, in a trial of its own.
     pub counting: bool,
+    /// Whether a headline rests on it.
+    #[serde(default)]
+    pub decides: bool,
     /// How long it is expected to take, in seconds, where that is known.
     pub expected_s: Option<u64>,
     /// What a plan file would have.
@@ -122,9 +125,9 @@ fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part
             .map(Path::canonicalize)
             .transpose()
             .map_err(|error| Failure::usage(format!("--data: {error}")))?;
-        let expected_s = match scale.parse().map_err(Failure::usage)? {
-            Scale::Rows(rows) => piece.expected(rows),
-            Scale::Full => None,
+        let (expected_s, decides) = match scale.parse().map_err(Failure::usage)? {
+            Scale::Rows(rows) => (piece.expected(rows), source.decides(piece, rows)),
+            Scale::Full => (None, false),
         };
         // An option wins over the piece's own: where that has none, it would have no effect.
         let window = given.window.clone().filter(|_| own.window.is_some());
@@ -136,6 +139,7 @@ fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part
             about: piece.about.clone(),
             device: piece.device.clone(),
             counting: piece.counting,
+            decides,
             expected_s,
             plan: given.or(own.clone())?,
         })

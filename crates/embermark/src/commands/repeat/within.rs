@@ -24,21 +24,22 @@ pub fn parsed(text: &str) -> Result<u64, Failure> {
     milliseconds("--for", text).map(|ms| ms / 1_000)
 }
 
-/// The parts of which all together are expected to fit: the longest are left out, until they do. One of
-/// which nothing is known is left out first.
-pub fn fitted(mut parts: Vec<Part>, within_s: Option<u64>) -> Repetition {
-    let mut left_out = Vec::new();
-    if let Some(within) = within_s {
-        let longest = |parts: &[Part]| {
-            let length = |(_, part): &(usize, &Part)| part.expected_s.unwrap_or(u64::MAX);
-            parts.iter().enumerate().max_by_key(length).map(|(place, _)| place)
-        };
-        while expected(&parts).is_none_or(|all| all > within)
-            && let Some(place) = longest(&parts)
-        {
-            left_out.push(parts.remove(place));
+/// The parts of which all together are expected to fit: first those on which headlines rest, the shortest first, then the
+/// others. One of which nothing is known fits into no time.
+pub fn fitted(parts: Vec<Part>, within_s: Option<u64>) -> Repetition {
+    let mut left = within_s.unwrap_or(u64::MAX);
+    let mut fits = vec![within_s.is_none(); parts.len()];
+    let mut places: Vec<usize> = (0..parts.len()).collect();
+    places.sort_by_key(|place| (!parts[*place].decides, parts[*place].expected_s));
+    for place in places {
+        if let Some(rest) = parts[place].expected_s.and_then(|takes| left.checked_sub(takes)) {
+            (left, fits[place]) = (rest, true);
         }
     }
+    let (fitting, others): (Vec<_>, Vec<_>) =
+        parts.into_iter().zip(fits).partition(|(_, fits)| *fits);
+    let [parts, left_out] =
+        [fitting, others].map(|parts| parts.into_iter().map(|(part, _)| part).collect());
     Repetition { parts, left_out, within_s }
 }
 
@@ -106,6 +107,7 @@ mod tests {
             about: "does something".into(),
             device: None,
             counting: false,
+            decides: false,
             expected_s,
             plan: PlanArgs::default(),
         }
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_are_left_out_until_the_others_fit() {
+    fn the_longest_are_left_out() {
         let all =
             || vec![part("short", Some(60)), part("long", Some(7_000)), part("middle", Some(600))];
         let fitted = |seconds| super::fitted(all(), Some(seconds));
@@ -132,7 +134,18 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_is_known_of_is_left_out_first() {
+    fn parts_on_which_headlines_rest_go_before_shorter_ones() {
+        let decisive = Part { decides: true, ..part("decisive", Some(500)) };
+        let all = || vec![part("short", Some(60)), decisive.clone(), part("shorter", Some(50))];
+        let fitted = |seconds| super::fitted(all(), Some(seconds));
+        assert_eq!(names(&fitted(500).parts), ["decisive"]);
+        assert_eq!(names(&fitted(555).parts), ["decisive", "shorter"]);
+        // One that does not fit keeps no other away.
+        assert_eq!(names(&fitted(400).parts), ["short", "shorter"]);
+    }
+
+    #[test]
+    fn what_nothing_is_known_of_is_left_out() {
         let fitted =
             super::fitted(vec![part("unknown", None), part("known", Some(500))], Some(600));
         assert_eq!(
