@@ -47,10 +47,10 @@ pub fn timed(
     meter: &mut Meter,
 ) -> Result<(f64, Answer), Failure> {
     bench.ready(phase)?;
-    let answer = bench.run(phase, meter)?;
+    let outcome = bench.run(phase, meter)?;
     let measured = meter.measured();
-    bench.check(phase, &answer, measured)?;
-    Ok((measured.elapsed_ns as f64 / measured.ops as f64, answer))
+    bench.check(phase, &outcome, measured)?;
+    Ok((measured.elapsed_ns as f64 / measured.ops as f64, outcome.answer))
 }
 
 /// Both sides on the same staged rows, each on a database of its own below an empty directory, a run

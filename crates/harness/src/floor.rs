@@ -16,9 +16,6 @@ use crate::stage::Stages;
 /// The engine that does nothing.
 const ENGINE: &str = "null";
 
-/// The workload and the phase of point reads.
-const READ: [&str; 2] = ["sensors", "read"];
-
 /// The most rows it is measured on.
 const ROWS: u64 = 100_000;
 
@@ -76,9 +73,18 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             floor.phases.insert(info.id.to_owned(), measured);
         }
     }
-    let [workload, phase] = READ;
-    floor.read_ns = floor.phases.get(workload).and_then(|phases| phases.get(phase)).copied();
+    for id in &plan.workloads {
+        let read = point_read(&catalog.workload(id)?.info());
+        let phases = floor.phases.get(id).zip(read);
+        floor.read_ns = floor.read_ns.or(phases.and_then(|(all, read)| all.get(read)).copied());
+    }
     Ok(((!floor.phases.is_empty()).then_some(floor), problems))
+}
+
+/// The phase of point reads of a workload whose rows are always to be had: those of its file are like its synthetic
+/// ones.
+fn point_read(info: &Info) -> Option<&'static str> {
+    info.gets.filter(|_| info.reads_files)
 }
 
 /// The rows of a workload's trial.
@@ -86,9 +92,10 @@ fn rows(
     run: &Run<'_>,
     workload: &'static dyn Workload,
 ) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
-    let Info { id, .. } = workload.info();
+    let info = workload.info();
+    let id = info.id;
     let staged = run.stages.largest(id, Scale::Rows(ROWS));
-    if staged.is_some() || id != READ[0] {
+    if staged.is_some() || point_read(&info).is_none() {
         return Ok(staged);
     }
     let (scale, mut own) = (Scale::Rows(ROWS), Stages::default());

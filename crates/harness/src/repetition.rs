@@ -92,10 +92,10 @@ pub(crate) fn repeat(
             break;
         }
         bench.ready(phase)?;
-        let answer = bench.run(phase, meter)?;
+        let outcome = bench.run(phase, meter)?;
         let measured = meter.measured();
         if checks {
-            bench.check(phase, &answer, measured)?;
+            bench.check(phase, &outcome, measured)?;
         }
         took = began.elapsed().saturating_sub(spent);
         // A clock that stands still says nothing of this repetition.

@@ -9,7 +9,7 @@ use embermark_engines::Kind;
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::Trial;
-use embermark_workloads::machine;
+use embermark_workloads::CONFIRMATIONS;
 
 use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
@@ -197,7 +197,7 @@ impl Run<'_> {
             (false, _) if workload.until_steady => phases.len() as u64,
             (false, _) => 0,
             (true, Rate::PerSecond(_)) => phases.len() as u64,
-            (true, Rate::Max) => machine::CONFIRMATIONS,
+            (true, Rate::Max) => CONFIRMATIONS,
         };
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let group = cell.memory_limit.map(|limit| {

@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use embermark_engines::engine_library::Described;
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener, network};
 use embermark_meter::{Measured, Meter};
-use embermark_model::answer::Answer;
 use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_model::{Configuration, Status};
-use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
+use embermark_workloads::{Bench, CheckError, OpenedPhase, Outcome, Passed, Spec};
 
 use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
@@ -254,9 +253,14 @@ impl Trial<'_> {
     /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
     /// turn: [`Bench::ready`] puts the database right again.
     fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
-        let OpenedPhase { name, ops, execution } = phase;
-        let mut phase =
-            PhaseResult { phase: name.to_owned(), execution, ops, ..PhaseResult::default() };
+        let OpenedPhase { name, ops, execution, kind } = phase;
+        let mut phase = PhaseResult {
+            phase: name.to_owned(),
+            kind: Some(kind),
+            execution,
+            ops,
+            ..PhaseResult::default()
+        };
         self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
         let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
         let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
@@ -283,8 +287,8 @@ impl Trial<'_> {
             let unexplained = self.explainer.begin();
             let energy = Readings::begin(&self.job.energy_counters);
             let began = clock::monotonic_ns();
-            let answer = match self.bench.observe(index, &mut meter, &mut watching) {
-                Ok(answer) => answer,
+            let mut outcome = match self.bench.observe(index, &mut meter, &mut watching) {
+                Ok(outcome) => outcome,
                 Err(error) if error.is_unsupported() => {
                     (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
@@ -331,7 +335,7 @@ impl Trial<'_> {
             let first = First::new(measured, Role::of(run, warmup));
             let (mut verdict, mut repeated) = (None, None);
             if self.job.repeats && !once && first.is_short(self.bench.repeat(index)) {
-                let mut right = self.check(index, &answer, measured);
+                let mut right = self.check(index, &outcome, measured);
                 if right.is_ok() {
                     let first = First { took: readying.elapsed(), ..first };
                     let kept = (ops != 1).then_some(&mut latencies);
@@ -365,9 +369,9 @@ impl Trial<'_> {
                 clients,
                 client_machines: None,
                 schedule,
-                steady: self.bench.steady(index),
-                log_bytes: self.bench.log_bytes(index),
-                write_behind: self.bench.write_behind(index),
+                steady: outcome.steady.take(),
+                log_bytes: outcome.log_bytes,
+                write_behind: outcome.write_behind,
                 explained,
                 ..Run::default()
             };
@@ -378,13 +382,17 @@ impl Trial<'_> {
                 on_disk: reached.and_then(|reached| reached.between),
                 maintenance_on_disk: maintained,
             })?;
-            parts.add(self.bench.parts(index), discarded);
+            parts.add(std::mem::take(&mut outcome.parts), discarded);
+            phase.execution = outcome.execution.unwrap_or(execution);
+            phase.timed_by = outcome.timed_by.take();
             if measured.capped {
                 phase.status = Status::Capped;
             }
-            let verdict = verdict.unwrap_or_else(|| self.check(index, &answer, measured));
+            let verdict = verdict.unwrap_or_else(|| self.check(index, &outcome, measured));
             match verdict {
-                Ok(()) => {}
+                Ok(checked) => {
+                    (phase.checked_by, phase.unchecked) = (checked.by, checked.unchecked);
+                }
                 Err(CheckError::Wrong(difference)) => {
                     (phase.status, phase.reason) = (Status::Wrong, Some(difference.to_string()));
                     break;
@@ -396,15 +404,10 @@ impl Trial<'_> {
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
-        if let Some(execution) = self.bench.execution(index) {
-            phase.execution = execution;
-        }
-        phase.timed_by = self.bench.timed_by(index);
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
-        if self.checked && phase.status.has_figures() {
-            phase.checked_by = self.bench.checked_by(index);
-            phase.unchecked = self.bench.unchecked(index);
+        if !phase.status.has_figures() {
+            (phase.checked_by, phase.unchecked) = (None, None);
         }
         let (status, reason) = (phase.status, phase.reason.clone());
         self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
@@ -424,10 +427,14 @@ impl Trial<'_> {
     fn check(
         &mut self,
         phase: usize,
-        answer: &Answer,
+        outcome: &Outcome,
         measured: Measured,
-    ) -> Result<(), CheckError> {
-        if self.checked { self.bench.check(phase, answer, measured) } else { Ok(()) }
+    ) -> Result<Passed, CheckError> {
+        if self.checked {
+            self.bench.check(phase, outcome, measured)
+        } else {
+            Ok(Passed::default())
+        }
     }
 }
 

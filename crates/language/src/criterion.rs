@@ -1,37 +1,54 @@
-//! The criterion of advice that a phase counts for.
+//! What a phase is: the criterion of advice that it counts for, and what its operations are.
+
+use embermark_model::result::{Counts, PhaseKind};
 
 use crate::built_in::PUBLISHED;
 use crate::definition::{Commit, Condition, Definition, Operator, Phase, Removed, Sequence, Work};
 use crate::file::parse;
 
 impl Definition {
+    /// What a phase is; `commit`: what a variant makes of all commits, of which only those of inserts may be bulk.
+    pub fn kind(&self, phase: &Phase, commit: Option<Commit>) -> PhaseKind {
+        let work = &phase.work;
+        let inserts = matches!(work, Work::Insert { .. });
+        let given = commit.filter(|commit| inserts || *commit != Commit::Bulk);
+        let covers = committed(work).map(|own| given.unwrap_or(own));
+        PhaseKind {
+            counts: self.counts(work, covers),
+            of_rows: is_of_rows(work),
+            many_in_a_transaction: matches!(covers, Some(Commit::Rows(_) | Commit::All)),
+        }
+    }
+
     /// The criterion of advice that a phase counts for; none where it asks again what a phase of its own asks.
-    pub fn criterion(&self, phase: &Phase) -> Option<&'static str> {
-        Some(match &phase.work {
+    fn counts(&self, work: &Work, commit: Option<Commit>) -> Option<Counts> {
+        Some(match work {
             Work::Sequence(Sequence { insert: None, questions })
                 if questions.iter().any(|question| self.phases[*question].alone) =>
             {
                 return None;
             }
-            Work::Insert { commit: Commit::Each, .. } => "ingest",
-            Work::Insert { .. } => "load",
-            Work::Open { .. } => "start",
-            Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
-            Work::Find { table, conditions, .. } if self.looks_up(*table, conditions) => "point",
+            Work::Insert { .. } if commit == Some(Commit::Each) => Counts::Ingest,
+            Work::Insert { .. } => Counts::Load,
+            Work::Open { .. } => Counts::Start,
+            Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => Counts::Point,
+            Work::Find { table, conditions, .. } if self.looks_up(*table, conditions) => {
+                Counts::Point
+            }
             Work::Update { .. }
             | Work::UpdateWhere { .. }
             | Work::Upsert { .. }
             | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. } => "update",
+            | Work::Delete { .. } => Counts::Update,
             Work::Find { .. }
             | Work::Gaps { .. }
             | Work::Outliers { .. }
             | Work::Correlate(_)
             | Work::Group(_)
             | Work::Sql(_)
-            | Work::Sequence(Sequence { insert: None, .. }) => "analytics",
-            Work::Mix(_) | Work::Sequence(_) => "mixed",
-            Work::Keep(_) => "steady-latency",
+            | Work::Sequence(Sequence { insert: None, .. }) => Counts::Analytics,
+            Work::Mix(_) | Work::Sequence(_) => Counts::Mixed,
+            Work::Keep(_) => Counts::SteadyLatency,
         })
     }
 
@@ -46,6 +63,13 @@ impl Definition {
         };
         let mut orders = std::iter::once(&table.key).chain(&table.indexes);
         orders.any(|order| order.first().is_some_and(is_one))
+    }
+
+    /// Whether its rows lie in the form of another: not every engine has them in another one, so that figures of
+    /// that would leave some out.
+    pub fn has_the_form_of(&self, other: &Self) -> bool {
+        let mut forms = self.tables.iter().zip(&other.tables);
+        forms.all(|(own, usual)| own.columns == usual.columns)
     }
 }
 
@@ -63,37 +87,33 @@ const fn is_of_rows(work: &Work) -> bool {
     )
 }
 
-/// Whether a transaction covers many operations that change rows.
-const fn are_many_in_a_transaction(work: &Work) -> bool {
-    let commit = match work {
+/// What a commit covers of operations that change rows one by one.
+const fn committed(work: &Work) -> Option<Commit> {
+    match work {
         Work::Insert { commit, .. }
         | Work::Update { commit, .. }
         | Work::Upsert { commit, .. }
         | Work::ReadModifyWrite { commit, .. }
-        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => commit,
-        _ => return false,
-    };
-    matches!(commit, Commit::Rows(_) | Commit::All)
+        | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => Some(*commit),
+        _ => None,
+    }
 }
 
-/// A phase of a published file in one of its variants.
+/// A phase of a published workload in one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// The file's name.
+    /// The workload's name.
     pub workload: &'static str,
     /// The variant's.
     pub variant: String,
     /// The phase's.
     pub phase: String,
-    /// The criterion of advice that it counts for, if any.
-    pub criterion: Option<&'static str>,
-    /// Whether its operations are single rows, each with a response time.
-    pub of_rows: bool,
-    /// Whether it changes row after row, many of them in a transaction.
-    pub many_in_a_transaction: bool,
+    /// What it is.
+    pub kind: PhaseKind,
 }
 
-/// Every phase of the published files that runs on its own, in every variant.
+/// Every phase of the published workloads that runs on its own, in every variant. Results say themselves what their
+/// phases are; older ones do not, and where nothing was measured there is none that could.
 pub fn counted() -> Vec<Counted> {
     let files =
         PUBLISHED.iter().filter_map(|(name, text)| Some((*name, parse(name, text, &[]).ok()?)));
@@ -104,18 +124,43 @@ pub fn counted() -> Vec<Counted> {
                 workload,
                 variant: variant.name.clone(),
                 phase: phase.name.clone(),
-                criterion: of.criterion(phase),
-                of_rows: is_of_rows(&phase.work),
-                many_in_a_transaction: are_many_in_a_transaction(&phase.work),
+                kind: of.kind(phase, None),
             });
             counted.collect::<Vec<_>>()
         };
-        // Not every engine has rows in another form, so that figures of it would leave some out.
-        let is_usual = |variant: &&crate::Variant| {
-            let forms = variant.definition.tables.iter().zip(&file.tables);
-            forms.into_iter().all(|(own, usual)| own.columns == usual.columns)
-        };
-        file.variants.iter().filter(is_usual).flat_map(of_variant).collect::<Vec<_>>()
+        let usual =
+            file.variants.iter().filter(|variant| variant.definition.has_the_form_of(&file));
+        usual.flat_map(of_variant).collect::<Vec<_>>()
     };
-    files.flat_map(of_file).collect()
+    files.flat_map(of_file).chain(machine()).collect()
+}
+
+/// The phases of the published workload that is no file.
+fn machine() -> impl Iterator<Item = Counted> {
+    let variants = ["individual", "bulk", "individual-published", "bulk-published"];
+    let phases =
+        ["write", "read_individual", "read_bulk", "read_bulk1", "live", "sustained"].into_iter();
+    variants.into_iter().flat_map(move |variant| {
+        phases.clone().map(move |phase| Counted {
+            workload: MACHINE,
+            variant: variant.to_owned(),
+            phase: phase.to_owned(),
+            kind: kind_of_machine(variant, phase),
+        })
+    })
+}
+
+/// The published workload that is no file.
+const MACHINE: &str = "machine";
+
+/// What a phase of it is: rows that are written as the source has them are compared with its figures alone.
+pub fn kind_of_machine(variant: &str, phase: &str) -> PhaseKind {
+    let counts = match (variant, phase) {
+        ("individual", "write") => Some(Counts::Ingest),
+        ("bulk", "write") => Some(Counts::Load),
+        (_, "read_individual" | "read_bulk" | "read_bulk1") => Some(Counts::Analytics),
+        (_, "live") => Some(Counts::Mixed),
+        _ => None,
+    };
+    PhaseKind { counts, ..PhaseKind::default() }
 }

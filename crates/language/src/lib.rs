@@ -31,7 +31,7 @@ mod time;
 mod variant;
 
 pub use built_in::{BUILT_IN, PUBLISHED};
-pub use criterion::{Counted, counted};
+pub use criterion::{Counted, counted, kind_of_machine};
 pub use definition::{
     Aggregate, Asked, Bound, Change, Client, Commit, Compute, Condition, Correlate, Count,
     Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator,

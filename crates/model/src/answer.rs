@@ -50,6 +50,13 @@ pub enum Answer {
     Parts(Vec<(&'static str, Answer)>),
 }
 
+impl Default for Answer {
+    /// Nothing.
+    fn default() -> Self {
+        Self::Count(0)
+    }
+}
+
 /// What the oracle says the answer must be.
 #[derive(Clone, Debug)]
 pub enum Expected {

@@ -144,7 +144,7 @@ impl Plan {
         self.clients > 1 || self.target_rate.is_some()
     }
 
-    /// The criterion of advice that a phase of a workload file counts for.
+    /// The criterion of advice that a phase of a workload file counts for, of a plan that says so: an older one.
     pub fn criterion_of(&self, workload: &str, phase: &str) -> Option<&str> {
         self.workload_files.get(workload)?.criteria.get(phase).map(String::as_str)
     }
@@ -180,8 +180,8 @@ pub struct WorkloadFile {
     pub folder: PathBuf,
     /// Of a million rows of a data file so many may not fit their columns.
     pub misfits_per_million: u32,
-    /// Which criterion of advice each phase counts for, by the phase's name: `ingest`, `load`, `point`,
-    /// `update`, `analytics`, `mixed`.
+    /// In older plans: which criterion of advice each phase counts for, by the phase's name. Phases themselves say so
+    /// since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub criteria: BTreeMap<String, String>,
 }

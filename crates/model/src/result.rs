@@ -29,7 +29,8 @@ pub use flash::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 pub use loaded::{Loaded, Maintenance};
 pub use repeated::Repeated;
 pub use run::{
-    ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
+    ClientRun, Counts, Execution, Latency, Observed, OpenLoopSchedule, PhaseKind, PhaseResult,
+    Resources, Run,
 };
 pub use timeline::{Round, Slice, SliceLatency, Stall, SteadyFigure, SteadyState, Timeline};
 pub use wear::{Wear, WearCounter, WearUnit};

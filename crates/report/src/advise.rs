@@ -39,6 +39,7 @@ pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, adv
 pub use render::{json, markdown, words};
 pub use turns::CriterionTurn;
 
+use crate::kinds::Kinds;
 use crate::statistics;
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{notes, scaling, text};
@@ -219,7 +220,8 @@ pub fn tables(
     };
     let comparison = summary::compare(file, &[]);
     let levels = levels::of(&comparison, rows, limits);
-    let mut turns = turns::of(&scaling::of(file, &comparison, &[]));
+    let kinds = Kinds::of(file);
+    let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &kinds);
     turns.retain(|turn| levels.iter().any(|level| level.memory_limit == turn.memory_limit));
     let tables =
         levels.iter().map(|level| AdviceTable { asked: rows, ..table(file, &comparison, level) });
@@ -257,6 +259,7 @@ fn table<'a>(
     comparison: &Comparison<'a>,
     Level { rows, memory_limit, groups }: &Level<'a, '_>,
 ) -> AdviceTable {
+    let kinds = Kinds::of(file);
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
@@ -268,7 +271,7 @@ fn table<'a>(
                     effective_durability: engine.effective_durability,
                     broken: None,
                     facts: facts::of(file, groups, engine, tier),
-                    pace: pace::of(file, groups, engine.id, tier),
+                    pace: pace::of(file, groups, &kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),

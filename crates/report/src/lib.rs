@@ -16,6 +16,7 @@ pub mod fleet;
 pub mod format;
 mod grid;
 pub mod html;
+mod kinds;
 mod load;
 mod notes;
 mod overview;

@@ -361,7 +361,7 @@ fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     let further = [
         ("engines", Some(versions(file))),
         ("client machines", client_machines(file)),
-        ("machine", Some(self::machine(machine))),
+        ("hardware", Some(self::machine(machine))),
         ("embermark", Some(text::plain(&made))),
         ("result file", path.map(|path| text::plain(&path.display().to_string()))),
     ];

@@ -18,19 +18,20 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
-use embermark_model::result::{Execution, SteadyState, WriteBehind};
+use embermark_model::result::{Execution, PhaseKind, SteadyState, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod defined;
 mod generated;
 mod http;
-pub mod machine;
+mod machine;
 mod observer;
 mod reopenable;
 mod strategy;
 mod write_behind;
 
 use defined::Defined;
+pub use machine::{CONFIRMATIONS, FASTEST};
 pub use observer::{Companions, NoopObserver, PhaseObserver};
 use strategy::Strategy;
 
@@ -102,6 +103,8 @@ pub struct Info {
     pub windowed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
+    /// Its first phase of reads by key.
+    pub gets: Option<&'static str>,
     /// Whether its clients may be on several machines: it can be [joined](Prepared::join).
     pub joins: bool,
     /// The phases made of operations on one row each, by variant, the usual variant first: several
@@ -306,6 +309,8 @@ pub struct OpenedPhase {
     pub ops: u64,
     /// By the engine's own means or by client code.
     pub execution: Execution,
+    /// What it is.
+    pub kind: PhaseKind,
 }
 
 /// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
@@ -320,11 +325,11 @@ pub trait Bench {
     /// When the engine reports one.
     fn ready(&mut self, phase: usize) -> Result<(), EngineError>;
 
-    /// Runs the phase once inside the meter's clock, and returns what the engine answered.
+    /// Runs the phase once inside the meter's clock, and returns what came of it.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError>;
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError>;
 
     /// Whether a phase runs once in a trial, however many runs were asked for: it is long, and has
     /// everything to say after one.
@@ -340,19 +345,6 @@ pub trait Bench {
     /// Operations a second that a phase itself starts on a schedule, where it does.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
         None
-    }
-
-    /// By the engine's own means or by client code, where only the last run of a phase has shown it: a
-    /// question that either of two copies of the data may answer. `None`: as it was
-    /// [opened](OpenedPhase::execution).
-    fn execution(&self, _phase: usize) -> Option<Execution> {
-        None
-    }
-
-    /// What was measured of each part of the last run of a phase, where it does several things at the same
-    /// time: each is shown as a phase of its own.
-    fn parts(&mut self, _phase: usize) -> Vec<MeasuredPart> {
-        Vec::new()
     }
 
     /// Whether a phase lasts by the clock and says itself when the measuring begins. It runs once in
@@ -371,66 +363,22 @@ pub trait Bench {
         phase: usize,
         meter: &mut Meter,
         _observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<Outcome, EngineError> {
         self.run(phase, meter)
     }
 
-    /// Compares the answer of the run that was just `measured` with the oracle's; after a phase that
-    /// changes data the whole store is read back and compared too. Outside the clock.
+    /// Compares what came of the run that was just `measured` with what the oracle says; after a phase that
+    /// changes data the whole store is read back and compared too. Where clients are on several machines, the
+    /// outcome is that of all. Outside the clock.
     ///
     /// # Errors
     /// A wrong answer, or an engine that fails to be read back.
     fn check(
         &mut self,
         phase: usize,
-        answer: &Answer,
+        outcome: &Outcome,
         measured: Measured,
-    ) -> Result<(), CheckError>;
-
-    /// Operations that each client of this machine did in the last run, in their order; none where clients
-    /// are not on several machines.
-    fn done(&self) -> Vec<u64> {
-        Vec::new()
-    }
-
-    /// Takes what the clients of all machines did in the last run of a phase as done, in their order, so
-    /// that [`check`](Self::check) is of the answer of all.
-    fn take_done(&mut self, _phase: usize, _done: Vec<u64>) {}
-
-    /// Who said what the right answer of a phase is, or that nobody did, where that is no oracle.
-    fn checked_by(&self, _phase: usize) -> Option<String> {
-        None
-    }
-
-    /// What took the time of the last run of a phase, where that was a client in another process by its own
-    /// clock.
-    fn timed_by(&self, _phase: usize) -> Option<String> {
-        None
-    }
-
-    /// The answer of the last run of a phase, where nobody said what is right: to be compared with that
-    /// of other engines.
-    fn unchecked(&mut self, _phase: usize) -> Option<ResultSet> {
-        None
-    }
-
-    /// Whether the last run of a phase ended because it was steady, of one that goes on until it is, and
-    /// says so nowhere else.
-    fn steady(&self, _phase: usize) -> Option<SteadyState> {
-        None
-    }
-
-    /// Bytes of the engine's log as the last run of a phase found it, of one that opens a database with
-    /// its log.
-    fn log_bytes(&self, _phase: usize) -> Option<u64> {
-        None
-    }
-
-    /// What the buffer held in the last run of a phase that commits on another thread than the one that
-    /// accepts rows.
-    fn write_behind(&self, _phase: usize) -> Option<WriteBehind> {
-        None
-    }
+    ) -> Result<Passed, CheckError>;
 
     /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows
     /// at the width of their types, keys included, absent values 0. `None` for a phase that puts no
@@ -470,7 +418,46 @@ pub enum Repeat {
     Reads,
 }
 
-/// A part of a phase that does several things at the same time, as its last run was measured.
+/// What came of a run.
+#[derive(Default)]
+pub struct Outcome {
+    /// What the engine answered.
+    pub answer: Answer,
+    /// Operations that each client did, in their order, where clients are on several machines: in a run those of
+    /// this machine.
+    pub done: Vec<u64>,
+    /// By the engine's own means or by client code, where only the run has shown it: a question that either of two
+    /// copies of the data may answer. `None`: as it was [opened](OpenedPhase::execution).
+    pub execution: Option<Execution>,
+    /// What was measured of each part, where the phase does several things at the same time: each is shown as a
+    /// phase of its own.
+    pub parts: Vec<MeasuredPart>,
+    /// What took the time, where that was a client in another process by its own clock.
+    pub timed_by: Option<String>,
+    /// Whether it ended because it was steady, of a phase that goes on until it is and says so nowhere else.
+    pub steady: Option<SteadyState>,
+    /// Bytes of the engine's log as it was found, of a phase that opens a database with its log.
+    pub log_bytes: Option<u64>,
+    /// What the buffer held, of a phase that commits on another thread than the one that accepts rows.
+    pub write_behind: Option<WriteBehind>,
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Self { answer, ..Self::default() }
+    }
+}
+
+/// What a check that passed has to tell.
+#[derive(Debug, Default)]
+pub struct Passed {
+    /// Who said what is right, or that nobody did, where that was no oracle.
+    pub by: Option<String>,
+    /// The answer, where nobody said what is right: to be compared with that of other engines.
+    pub unchecked: Option<ResultSet>,
+}
+
+/// A part of a phase that does several things at the same time, as a run was measured.
 pub struct MeasuredPart {
     /// Its name: the phase's and its own, `live/window`.
     pub name: &'static str,

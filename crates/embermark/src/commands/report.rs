@@ -324,12 +324,14 @@ impl ShowArgs {
 
     /// Refuses what shows nothing of results of these plans.
     pub fn has_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
-        let machine = |plan: &&Plan| plan.workloads.iter().any(|workload| workload == "machine");
-        if self.weight.is_some() && !plans.iter().any(machine) {
-            return Err(Failure::usage(
-                "--weight: they are for the score of the workload machine, which is not there: leave \
-                 them out",
-            ));
+        let scored = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.lasts);
+        let scored: Vec<&str> = scored.map(|info| info.id).collect();
+        let is_there = |plan: &&Plan| plan.workloads.iter().any(|id| scored.contains(&&**id));
+        if self.weight.is_some() && !plans.iter().any(is_there) {
+            return Err(Failure::usage(format!(
+                "--weight: they are for the score of the workload {}, which is not there: leave them out",
+                scored.join(" or ")
+            )));
         }
         if self.rows_per_day.is_some() && plans.iter().all(|plan| plan.cards.is_empty()) {
             return Err(Failure::usage(

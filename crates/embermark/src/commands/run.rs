@@ -13,6 +13,7 @@ use embermark_harness::{Catalog, RESULT, RunOptions, device, interrupt};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
+use embermark_workloads::{Info, WORKLOADS};
 
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
 use super::output;
@@ -137,14 +138,16 @@ impl OptionArgs {
     }
 }
 
-/// Finds the highest rate that is sustained, of `machine` where no workload is named.
+/// Finds the highest rate that is sustained, where no workload is named of the first that looks for one.
 pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     let mut run = args.run;
     if run.resume.is_none() {
         run.plan.rate = Some(Rate::Max.to_string());
         run.plan.p99_limit = args.p99_limit;
         if run.plan.workloads.is_empty() && run.file.plan.is_none() {
-            run.plan.workloads = vec!["machine".to_owned()];
+            let searches = |info: &Info| !info.searches.is_empty();
+            let first = WORKLOADS.iter().map(|workload| workload.info()).find(searches);
+            run.plan.workloads = first.iter().map(|info| info.id.to_owned()).collect();
         }
     }
     self::run(run)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry;
-use embermark_language::{BUILT_IN, Definition, PUBLISHED, Phase, parse};
+use embermark_language::{BUILT_IN, Definition, PUBLISHED, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
 use embermark_workloads::defined::Defined;
@@ -73,9 +73,7 @@ fn one(
         )));
     };
     let definition = read_definition(name, &text)?;
-    let counts =
-        |phase: &Phase| Some((phase.name.clone(), definition.criterion(phase)?.to_owned()));
-    let criteria = definition.phases.iter().filter_map(counts).collect();
+    let criteria = BTreeMap::new();
     let file = WorkloadFile { text, folder, misfits_per_million, criteria };
     Ok((defined(definition, &file), Some(file)))
 }

@@ -7,7 +7,7 @@ use embermark_engines::registry::GROUPS;
 use embermark_model::choice;
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configurations, MemoryLimit};
-use embermark_workloads::{Info as WorkloadInfo, machine};
+use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
 use super::{distinct, sharing};
 use crate::machine::System;
@@ -18,7 +18,7 @@ const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
 /// Every number must be of use.
 pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
-    let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST);
+    let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
     let memory = System::here().machine(Path::new("/")).memory_bytes.unwrap_or(u64::MAX);
     let limits = || plan.memory_limits.iter().flatten();
@@ -30,10 +30,8 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
          runs",
         warmup_runs.saturating_add(1)
     );
-    let beyond = format!(
-        "no sensor makes so many samples a second: give a rate up to {}, or max",
-        machine::FASTEST
-    );
+    let beyond =
+        format!("no sensor makes so many samples a second: give a rate up to {}, or max", FASTEST);
     let problems = [
         (plan.workloads.is_empty(), "no workload is asked for: name at least one"),
         (plan.engines.is_empty(), "no engine is asked for: name at least one"),

@@ -7,7 +7,7 @@ use embermark_engines::{Engine, EngineError, Join, OpenOptions, Opened, Reopener
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::Trial;
-use embermark_workloads::{Bench, CheckError, Prepared, Spec};
+use embermark_workloads::{Bench, CheckError, Outcome, Prepared, Spec};
 
 use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
 use crate::probes::Probes;
@@ -141,6 +141,7 @@ impl Machine {
             name: phase.name.to_owned(),
             ops: phase.ops,
             execution: phase.execution,
+            kind: phase.kind,
         });
         let phases = phases.collect();
         self.bench = Some(bench);
@@ -182,9 +183,8 @@ impl Machine {
         let (wall, ticks) = (wall_ns(), meter.clock().ticks());
         let (_, bench) = self.phase(phase)?;
         let ran = bench.run(index, &mut meter);
-        let done = bench.done();
         let (_, client) = self.probes.end(before);
-        let answer = ran?;
+        let Outcome { answer, done, .. } = ran?;
         let at = |then: u64| wall + meter.clock().nanoseconds(ticks, then) as i64;
         let (began, ended) = meter.between();
         let all = meter.all_at_work().unwrap_or((began, ended));
@@ -221,9 +221,9 @@ impl Machine {
         measured: Measured,
     ) -> Result<Reply, Refused> {
         let (index, bench) = self.phase(phase)?;
-        bench.take_done(index, done.to_vec());
-        let (status, reason) = match bench.check(index, &answer.into(), measured) {
-            Ok(()) => (Status::Ok, None),
+        let all = Outcome { answer: answer.into(), done: done.to_vec(), ..Outcome::default() };
+        let (status, reason) = match bench.check(index, &all, measured) {
+            Ok(_) => (Status::Ok, None),
             Err(CheckError::Wrong(difference)) => (Status::Wrong, Some(difference.to_string())),
             Err(CheckError::Disputed(why)) => (Status::Disputed, Some(why)),
             Err(CheckError::Engine(error)) => return Err(error.into()),

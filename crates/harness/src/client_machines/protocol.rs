@@ -7,7 +7,9 @@ use embermark_model::Status;
 use embermark_model::answer::Answer;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{ClientRun, Execution, Latency, Machine, Resources, Tool, Trial};
+use embermark_model::result::{
+    ClientRun, Execution, Latency, Machine, PhaseKind, Resources, Tool, Trial,
+};
 use serde::{Deserialize, Serialize};
 
 /// What a machine is, told before anything else.
@@ -171,6 +173,8 @@ pub struct OpenedPhase {
     pub ops: u64,
     /// By the engine's own means or by client code.
     pub execution: Execution,
+    /// What it is.
+    pub kind: PhaseKind,
 }
 
 /// What the clients of one machine did in a run. Times are ns since 1970 by the machine's own clock.

@@ -88,9 +88,14 @@ impl Conductor<'_> {
         phase: &OpenedPhase,
         trial: u32,
     ) -> (PhaseResult, Option<Stop>) {
-        let OpenedPhase { name, ops, execution } = phase.clone();
-        let mut result =
-            PhaseResult { phase: name.clone(), execution, ops, ..PhaseResult::default() };
+        let OpenedPhase { name, ops, execution, kind } = phase.clone();
+        let mut result = PhaseResult {
+            phase: name.clone(),
+            kind: Some(kind),
+            execution,
+            ops,
+            ..PhaseResult::default()
+        };
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let mut stop = None;
         for run in 0..self.plan.runs {

@@ -1,6 +1,6 @@
 use embermark_engines::EngineError;
 use embermark_model::answer::{Answer, Difference};
-use embermark_workloads::OpenedPhase;
+use embermark_workloads::{OpenedPhase, Outcome, Passed};
 
 use super::*;
 
@@ -49,18 +49,18 @@ impl Bench for Timed {
         self.how
     }
 
-    fn run(&mut self, _: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+    fn run(&mut self, _: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {
         let takes = self.takes[self.ran.min(self.takes.len() - 1)];
         self.ran += 1;
         meter.lasted(Measured { elapsed_ns: takes.as_nanos() as u64, ops: 1, capped: false });
-        Ok(Answer::Count(1))
+        Ok(Answer::Count(1).into())
     }
 
-    fn check(&mut self, _: usize, _: &Answer, _: Measured) -> Result<(), CheckError> {
+    fn check(&mut self, _: usize, _: &Outcome, _: Measured) -> Result<Passed, CheckError> {
         self.checked += 1;
         match self.wrong == Some(self.ran) {
             true => Err(Difference("2 in place of 1".to_owned()).into()),
-            false => Ok(()),
+            false => Ok(Passed::default()),
         }
     }
 

@@ -19,11 +19,11 @@ use embermark_harness::Catalog;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Expected, Value};
 use embermark_model::plan::{DataSource, Dataset};
-use embermark_model::result::Execution;
+use embermark_model::result::{Execution, PhaseKind};
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{
-    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, PhaseInfo, Prepared, Protocol, Repeat,
-    Source, Spec, VariantInfo, Workload, WorkloadError,
+    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, Outcome, Passed, PhaseInfo, Prepared,
+    Protocol, Repeat, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use nix::sys::signal::{Signal, raise};
 
@@ -359,6 +359,7 @@ impl Workload for Squares {
             timed: &[],
             windowed: &[],
             clients: 1,
+            gets: None,
             lasts: false,
             until_steady: false,
             cold: false,
@@ -411,7 +412,8 @@ impl Prepared for Ready {
         let Store::Kv(store) = store else {
             return Err(EngineError::unsupported("toy", "other data models"));
         };
-        let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native };
+        let kind = PhaseKind::default();
+        let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native, kind };
         let [load, read, total, change] = PHASES;
         let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
         Ok(Box::new(Numbers { rows: self.0, phases, store }))
@@ -443,7 +445,7 @@ impl Bench for Numbers {
         Ok(())
     }
 
-    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer> {
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome> {
         let mut sum = 0_u64;
         meter.start();
         match phase {
@@ -474,15 +476,18 @@ impl Bench for Numbers {
             }
         }
         meter.stop();
-        Ok(Answer::Rows(vec![vec![Value::Int(sum as i64)]]))
+        let answer = Answer::Rows(vec![vec![Value::Int(sum as i64)]]);
+        // Who made the sum is said when it was made.
+        let execution = (phase == 2).then_some(Execution::ClientSide);
+        Ok(Outcome { answer, execution, ..Outcome::default() })
     }
 
     fn check(
         &mut self,
         phase: usize,
-        answer: &Answer,
+        outcome: &Outcome,
         measured: Measured,
-    ) -> std::result::Result<(), CheckError> {
+    ) -> std::result::Result<Passed, CheckError> {
         let squares = |n: u64| (0..n).map(|i| i * i).sum::<u64>();
         let expected = match phase {
             0 => measured.ops,
@@ -490,16 +495,12 @@ impl Bench for Numbers {
             _ => squares(self.rows),
         };
         let rows = vec![vec![Value::Int(expected as i64)]];
-        Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
+        Expected::Set { rows, optional: vec![] }.check(&outcome.answer)?;
+        Ok(Passed::default())
     }
 
     fn repeat(&self, phase: usize) -> Repeat {
         if phase == 2 { Repeat::Reads } else { Repeat::Never }
-    }
-
-    /// Who made the sum is said when it was made.
-    fn execution(&self, phase: usize) -> Option<Execution> {
-        (phase == 2).then_some(Execution::ClientSide)
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

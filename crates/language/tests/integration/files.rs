@@ -1,6 +1,9 @@
 //! The files that come with the program and those of its documentation are right.
 
-use embermark_language::{BUILT_IN, Definition, KeysOf, PUBLISHED, Pace, Set, Span, Work, parse};
+use embermark_language::{
+    BUILT_IN, Commit, Definition, KeysOf, PUBLISHED, Pace, Set, Span, Work, parse,
+};
+use embermark_model::result::Counts;
 use embermark_model::table::{MakeKind, RowsFrom};
 
 const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
@@ -105,4 +108,44 @@ fn ycsb_is_as_published() {
             assert!(set.is_none_or(|set| *set == Set::OneOf((1..=10).collect())), "{name}");
         }
     }
+}
+
+#[test]
+fn a_phase_is_what_it_does_in_its_variant() {
+    let file = read(
+        "x.toml",
+        "
+        [table.readings]
+        rows = 10
+        key = [\"id\"]
+        [table.readings.columns]
+        id = { type = \"u32\", make = \"sequence\" }
+        temp = { type = \"f64\", make = \"random\" }
+        [phase.load]
+        do = \"insert\"
+        [phase.change]
+        do = \"update\"
+        commit = 10
+        [phase.mean]
+        do = \"group\"
+        compute = [\"avg(temp)\"]
+        ",
+    );
+    let kind = |place: usize, commit| {
+        let kind = file.kind(&file.phases[place], commit);
+        (kind.counts, kind.of_rows, kind.many_in_a_transaction)
+    };
+    let [load, change, mean] = [0, 1, 2];
+    assert_eq!(kind(load, None), (Some(Counts::Ingest), true, false));
+    assert_eq!(kind(load, Some(Commit::Bulk)), (Some(Counts::Load), true, false));
+    assert_eq!(kind(load, Some(Commit::Rows(10_000))), (Some(Counts::Load), true, true));
+    assert_eq!(kind(change, None), (Some(Counts::Update), true, true));
+    assert_eq!(kind(change, Some(Commit::Each)), (Some(Counts::Update), true, false));
+    // Changes have no bulk path.
+    assert_eq!(kind(change, Some(Commit::Bulk)), kind(change, None));
+    assert_eq!(kind(mean, Some(Commit::Bulk)), (Some(Counts::Analytics), false, false));
+    let (name, text) = PUBLISHED.iter().find(|(name, _)| *name == "retention").unwrap();
+    let kept = read(name, text);
+    let keep = kept.phases.iter().find(|phase| phase.alone).unwrap();
+    assert_eq!(kept.kind(keep, None).counts, Some(Counts::SteadyLatency));
 }

@@ -21,11 +21,78 @@ pub enum Execution {
     ClientSide,
 }
 
+/// What a phase is, whatever was measured of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseKind {
+    /// The criterion of advice that it counts for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// Whether its operations are single rows, each with a response time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_rows: bool,
+    /// Whether it changes row after row, many of them in a transaction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub many_in_a_transaction: bool,
+}
+
+/// The criterion of advice that the times of a phase count for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// Rows put in one by one, one commit a row.
+    Ingest,
+    /// Many rows in a commit, or by the fastest path.
+    Load,
+    /// Rows fetched by key or by an index.
+    Point,
+    /// Rows that are there changed or deleted.
+    Update,
+    /// Questions over many rows, and scans.
+    Analytics,
+    /// Rows put in while they are read.
+    Mixed,
+    /// Rows that come in while old ones go, once that is steady.
+    SteadyLatency,
+    /// Opening a database.
+    Start,
+}
+
+impl Counts {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Ingest,
+        Self::Load,
+        Self::Point,
+        Self::Update,
+        Self::Analytics,
+        Self::Mixed,
+        Self::SteadyLatency,
+        Self::Start,
+    ];
+
+    /// The criterion's name on the command line.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Ingest => "ingest",
+            Self::Load => "load",
+            Self::Point => "point",
+            Self::Update => "update",
+            Self::Analytics => "analytics",
+            Self::Mixed => "mixed",
+            Self::SteadyLatency => "steady-latency",
+            Self::Start => "start",
+        }
+    }
+}
+
 /// One phase in one trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PhaseResult {
     /// The phase's name, `read`.
     pub phase: String,
+    /// What it is; absent in older results, and of the parts of a mix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PhaseKind>,
     /// By the engine's own means or by client code.
     #[serde(alias = "how")]
     pub execution: Execution,

@@ -1,26 +1,23 @@
-//! What the criteria are made of: the one place to change when a workload is added.
+//! What engines are compared by.
 
-use std::sync::LazyLock;
-
-use embermark_language::{Counted, counted};
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Counts, PhaseKind, ResultFile};
 
 use super::Criterion;
 use super::used::Used;
+use crate::kinds::{self, Kinds};
 use crate::summary::Resource;
-use crate::text;
 
 /// Where figures of a criterion come from. All of them are better when they are smaller.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// Time per operation of these phases.
-    Time(Phases),
-    /// 99th percentile of the latency of one operation in these phases, where it was recorded.
-    Tail(Phases),
-    /// 99th percentile of commits in the rounds that were steady, of engines that came to a steady state.
-    Steady(Phases),
+    /// Time per operation of the phases that count for it.
+    Time(Counts),
     /// The same of phases that not every engine can do: those that every one did.
-    Common(Phases),
+    Common(Counts),
+    /// 99th percentile of the latency of one operation in phases of single rows, where it was recorded.
+    Tail,
+    /// 99th percentile of commits in the rounds that were steady, of engines that came to a steady state.
+    Steady,
     /// What a work used.
     Use(Used, Work),
 }
@@ -34,79 +31,37 @@ pub(super) enum Work {
     Ingest,
 }
 
-/// Phases of one workload.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Phases {
-    pub workload: &'static str,
-    /// In these variants; none: in every one.
-    pub variants: &'static [&'static str],
-    pub names: &'static [&'static str],
-}
-
-impl Phases {
-    /// Whether a phase is among them.
-    pub fn has(&self, workload: &str, variant: &str, phase: &str) -> bool {
-        self.workload == workload
-            && self.names.contains(&phase)
-            && (self.variants.is_empty() || self.variants.contains(&variant))
+impl Source {
+    /// Whether a phase is one of those that it is made of.
+    pub fn is_of(self, kind: &PhaseKind) -> bool {
+        match self {
+            Self::Time(counts) | Self::Common(counts) => kind.counts == Some(counts),
+            Self::Steady => kind.counts == Some(Counts::SteadyLatency),
+            Self::Tail => kind.of_rows && kind.counts.is_some(),
+            Self::Use(..) => false,
+        }
     }
-}
 
-impl Made {
-    /// The phases whose time it is made of.
-    pub fn times(&self) -> impl Iterator<Item = &Phases> {
-        self.of.iter().filter_map(|source| match source {
-            Source::Time(phases) | Source::Common(phases) => Some(phases),
-            Source::Tail(_) | Source::Steady(_) | Source::Use(..) => None,
-        })
+    /// The criterion of phases whose time it is.
+    pub const fn times(self) -> Option<Counts> {
+        match self {
+            Self::Time(counts) | Self::Common(counts) => Some(counts),
+            Self::Tail | Self::Steady | Self::Use(..) => None,
+        }
     }
 }
 
 /// A criterion and its sources.
 pub(super) struct Made {
     pub criterion: Criterion,
-    pub of: Vec<Source>,
+    pub of: &'static [Source],
 }
 
-/// The same without those of published files.
-struct Own {
-    criterion: Criterion,
-    of: &'static [Source],
-}
-
-impl Own {
-    /// With the phases of published files that count for it.
-    fn with(&self, counted: &[Counted]) -> Made {
-        let id = self.criterion.id;
-        let counts = |of: &&Counted| of.criterion == Some(id) || (id == "tail" && of.of_rows);
-        let source = |of: &Counted| {
-            let name = |name: &str| -> &'static [&'static str] {
-                Vec::leak(vec![&*name.to_owned().leak()])
-            };
-            let phases = phases(of.workload, name(&of.variant), name(&of.phase));
-            match id {
-                "tail" => Source::Tail(phases),
-                "start" => Source::Common(phases),
-                "steady-latency" => Source::Steady(phases),
-                _ => Source::Time(phases),
-            }
-        };
-        let is_use = |of: &&Source| matches!(of, Source::Use(..));
-        let (first, rest) = self.of.split_at(self.of.iter().take_while(is_use).count());
-        let files = counted.iter().filter(counts).map(source);
-        Made {
-            criterion: self.criterion,
-            of: first.iter().copied().chain(files).chain(rest.iter().copied()).collect(),
-        }
+impl Made {
+    /// The criterion of phases whose time it is made of.
+    pub fn times(&self) -> Option<Counts> {
+        self.of.iter().find_map(|source| source.times())
     }
-}
-
-const fn phases(
-    workload: &'static str,
-    variants: &'static [&'static str],
-    names: &'static [&'static str],
-) -> Phases {
-    Phases { workload, variants, names }
 }
 
 const fn made(
@@ -114,50 +69,49 @@ const fn made(
     label: &'static str,
     about: &'static str,
     of: &'static [Source],
-) -> Own {
-    Own { criterion: Criterion { id, label, about }, of }
+) -> Made {
+    Made { criterion: Criterion { id, label, about }, of }
 }
 
-/// The criteria, with the phases of the published files among their sources.
-pub(super) static CRITERIA: LazyLock<Vec<Made>> = LazyLock::new(|| {
-    let counted = counted();
-    OWN.iter().map(|own| own.with(&counted)).collect()
-});
-
-/// The criteria, of workloads that are not files.
-static OWN: [Own; 18] = [
+/// The criteria.
+pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest",
         "ingest",
         "rows put in one by one, one commit a row",
-        &[Source::Time(phases("machine", &["individual"], &["write"]))],
+        &[Source::Time(Counts::Ingest)],
     ),
     made(
         "load",
         "bulk load",
         "many rows in a commit, or by the fastest path",
-        &[Source::Time(phases("machine", &["bulk"], &["write"]))],
+        &[Source::Time(Counts::Load)],
     ),
-    made("point", "point reads", "rows fetched by key or by an index", &[]),
-    made("update", "updates", "rows that are there changed or deleted", &[]),
+    made(
+        "point",
+        "point reads",
+        "rows fetched by key or by an index",
+        &[Source::Time(Counts::Point)],
+    ),
+    made(
+        "update",
+        "updates",
+        "rows that are there changed or deleted",
+        &[Source::Time(Counts::Update)],
+    ),
     made(
         "analytics",
         "analytics",
         "questions over many rows, and scans",
-        &[Source::Time(phases("machine", &[], CYCLES))],
+        &[Source::Time(Counts::Analytics)],
     ),
-    made(
-        "mixed",
-        "mixed",
-        "rows put in while they are read",
-        &[Source::Time(phases("machine", &[], &["live"]))],
-    ),
-    made("tail", "latency tail", "99th percentile of single operations", &[]),
+    made("mixed", "mixed", "rows put in while they are read", &[Source::Time(Counts::Mixed)]),
+    made("tail", "latency tail", "99th percentile of single operations", &[Source::Tail]),
     made(
         "steady-latency",
         "steady latency",
         "99th percentile of commits once they are steady, while rows come in and old ones go",
-        &[],
+        &[Source::Steady],
     ),
     made(
         "memory",
@@ -217,44 +171,25 @@ static OWN: [Own; 18] = [
         "start",
         "start-up",
         "opening a database, or starting the server",
-        &[Source::Use(Used::Resource(Resource::Opening), Work::Main)],
+        &[
+            Source::Use(Used::Resource(Resource::Opening), Work::Main),
+            Source::Common(Counts::Start),
+        ],
     ),
 ];
 
-/// Whether a phase counts for `ingest`.
-pub(super) fn is_ingest(workload: &str, variant: &str, phase: &str) -> bool {
-    let ingest = CRITERIA.iter().find(|made| made.criterion.id == "ingest");
-    ingest.is_some_and(|made| made.times().any(|phases| phases.has(workload, variant, phase)))
-}
-
-/// The workloads whose phases a criterion is made of; none of a resource, which every workload uses.
+/// The published workloads whose phases a criterion is made of; none of a resource, which every workload uses.
 pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
-    let own = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
-    let of = own.flat_map(|made| &made.of).filter_map(|source| match source {
-        Source::Time(of) | Source::Tail(of) | Source::Steady(of) | Source::Common(of) => Some(of),
-        Source::Use(..) => None,
-    });
-    text::unique(of.map(|phases| phases.workload))
+    let of = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
+    let sources: Vec<&Source> = of.flat_map(|made| made.of).collect();
+    kinds::published(|kind| sources.iter().any(|source| source.is_of(kind)))
 }
-
-/// The ways of reading a cycle of `machine`.
-const CYCLES: &[&str] = &["read_individual", "read_bulk", "read_bulk1"];
 
 /// Weights to begin with, of criteria that a result has times for: `ingest=3,analytics=1`.
 pub(crate) fn example(file: &ResultFile) -> String {
-    let has = |phases: &Phases| {
-        file.cells.iter().any(|cell| {
-            let id = &cell.id;
-            let names = cell.trials.iter().flat_map(|trial| &trial.phases).map(|of| &of.phase);
-            names.into_iter().any(|name| phases.has(&id.workload, &id.variant, name))
-        })
-    };
-    let own = |id: &str| {
-        let files = file.plan.workload_files.values();
-        files.into_iter().any(|file| file.criteria.values().any(|criterion| criterion == id))
-    };
+    let kinds = Kinds::of(file);
     let timed = CRITERIA.iter();
-    let timed = timed.filter(|made| made.times().any(has) || own(made.criterion.id));
+    let timed = timed.filter(|made| made.times().is_some_and(|counts| kinds.have(counts)));
     let timed: Vec<&str> = timed.map(|made| made.criterion.id).collect();
     let first = timed.first().copied().unwrap_or("cpu");
     let further = timed.iter().find(|id| **id == "analytics").or(timed.get(1));

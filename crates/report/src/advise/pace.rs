@@ -1,10 +1,10 @@
 //! How many rows per second an engine commits one by one, and how much of a processor a row takes.
 
 use embermark_model::Durability;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::{Cell, Counts, ResultFile};
 use serde::Serialize;
 
-use super::criteria;
+use crate::kinds::Kinds;
 use crate::summary::Group;
 use crate::text;
 
@@ -31,8 +31,8 @@ impl Pace {
 pub(super) fn of(
     file: &ResultFile,
     groups: &[&Group<'_>],
-    engine: &str,
-    tier: Durability,
+    kinds: &Kinds<'_>,
+    (engine, tier): (&str, Durability),
 ) -> Option<Pace> {
     let mut slowest: Option<Pace> = None;
     for group in groups.iter().filter(|group| group.durability == tier) {
@@ -41,8 +41,7 @@ pub(super) fn of(
             let (Some(phase), variant) = (row.phase, row.variant.unwrap_or(group.variant)) else {
                 continue;
             };
-            let counts = criteria::is_ingest(group.workload, variant, phase)
-                || file.plan.criterion_of(group.workload, phase) == Some("ingest");
+            let counts = kinds.count((group.workload, variant, phase), Counts::Ingest);
             let measured = row.entries[place].measured().filter(|measured| measured.competes());
             let Some(measured) = measured.filter(|_| counts) else { continue };
             let rows_per_second = 1e9 / measured.figure.per_op_ns;

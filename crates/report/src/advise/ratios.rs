@@ -5,6 +5,7 @@ use embermark_model::{Durability, Status};
 
 use super::criteria::{CRITERIA, Source};
 use super::used;
+use crate::kinds::{Kinds, PhaseOf};
 use crate::statistics::{geometric_mean, is_measure, median, ratio_interval, to_the_best};
 use crate::summary::{Entry, Figure, Group, Row};
 use crate::text;
@@ -33,36 +34,25 @@ pub(super) fn lines<'a>(
 ) -> Vec<(&'static str, Vec<Line<'a>>)> {
     let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
     let groups: Vec<&Group<'a>> = of_tier.collect();
-    let steady = |figure: &Figure<'_>| figure.steady_p99_per_trial();
-    let of = |source: &Source| match source {
-        Source::Time(phases) => by_row(&groups, |of| phases.has(of.0, of.1, of.2), time),
-        Source::Tail(phases) => {
-            by_row(&groups, |of| phases.has(of.0, of.1, of.2), |figure| figure.p99_per_trial())
+    let kinds = Kinds::of(file);
+    let of = |source: &Source| {
+        let wanted = |of: PhaseOf<'_>| source.is_of(&kinds.at(of));
+        match source {
+            Source::Time(_) => by_row(&groups, wanted, time),
+            Source::Tail => by_row(&groups, wanted, |figure| figure.p99_per_trial()),
+            Source::Steady => {
+                by_those_that_have(&groups, wanted, |figure| figure.steady_p99_per_trial())
+            }
+            Source::Common(_) => {
+                let can = |entry: &Entry<'_>| !matches!(entry, Entry::Ended(Status::Unsupported));
+                let all = |group: &Group<'_>, row: &Row<'_>| {
+                    let mut ranked = group.engines.iter().zip(&row.entries);
+                    ranked.all(|(engine, entry)| !engine.ranked(tier) || can(entry))
+                };
+                by_rows(&groups, wanted, all, time)
+            }
+            Source::Use(used, work) => used::lines(file, &groups, &kinds, *used, *work),
         }
-        Source::Steady(phases) => {
-            by_those_that_have(&groups, |of| phases.has(of.0, of.1, of.2), steady)
-        }
-        Source::Common(phases) => {
-            let can = |entry: &Entry<'_>| !matches!(entry, Entry::Ended(Status::Unsupported));
-            let all = |group: &Group<'_>, row: &Row<'_>| {
-                let mut ranked = group.engines.iter().zip(&row.entries);
-                ranked.all(|(engine, entry)| !engine.ranked(tier) || can(entry))
-            };
-            let wanted = |of: RowOf<'_>| phases.has(of.0, of.1, of.2);
-            by_rows(&groups, wanted, all, time)
-        }
-        Source::Use(used, work) => used::lines(file, &groups, *used, *work),
-    };
-    // Phases of workload files: each counts for one criterion, and those of single operations for the tail.
-    let counts =
-        |of: RowOf<'_>, criterion: &str| file.plan.criterion_of(of.0, of.2) == Some(criterion);
-    let own = |criterion: &str| match criterion {
-        "tail" => {
-            let single = |of: RowOf<'_>| SINGLE.into_iter().any(|criterion| counts(of, criterion));
-            by_row(&groups, single, |figure| figure.p99_per_trial())
-        }
-        "steady-latency" => by_those_that_have(&groups, |of| counts(of, "steady-latency"), steady),
-        criterion => by_row(&groups, |of| counts(of, criterion), time),
     };
     let made = CRITERIA.iter();
     let competing = groups.iter().flat_map(|group| &group.engines);
@@ -70,18 +60,12 @@ pub(super) fn lines<'a>(
     let competing = text::unique(competing);
     made.map(|made| {
         let id = made.criterion.id;
-        let mut lines: Vec<Line<'a>> = made.of.iter().flat_map(of).chain(own(id)).collect();
+        let mut lines: Vec<Line<'a>> = made.of.iter().flat_map(of).collect();
         lines.iter_mut().for_each(|line| line.miss(&competing));
         (id, lines)
     })
     .collect()
 }
-
-/// Criteria of single operations.
-const SINGLE: [&str; 3] = ["ingest", "point", "update"];
-
-/// The workload, the variant and the phase of a row.
-type RowOf<'a> = (&'a str, &'a str, &'a str);
 
 #[allow(clippy::unnecessary_wraps, reason = "a percentile may be lacking, a time never is")]
 fn time(figure: &Figure<'_>) -> Option<Vec<f64>> {
@@ -141,7 +125,7 @@ fn mean<'l, 'a: 'l>(
 /// a slow one would be the best of those that are left.
 fn by_row<'a>(
     groups: &[&Group<'a>],
-    phases: impl Fn(RowOf<'_>) -> bool,
+    phases: impl Fn(PhaseOf<'_>) -> bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
     by_rows(groups, phases, |_, _| true, trials)
@@ -150,7 +134,7 @@ fn by_row<'a>(
 /// The same of rows that `counts` lets pass.
 fn by_rows<'a>(
     groups: &[&Group<'a>],
-    phases: impl Fn(RowOf<'_>) -> bool,
+    phases: impl Fn(PhaseOf<'_>) -> bool,
     counts: impl Fn(&Group<'a>, &Row<'a>) -> bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
@@ -198,7 +182,7 @@ fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
 /// steady state, and is not measured.
 fn by_those_that_have<'a>(
     groups: &[&Group<'a>],
-    phases: impl Fn(RowOf<'_>) -> bool,
+    phases: impl Fn(PhaseOf<'_>) -> bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
     let mut lines = Vec::new();

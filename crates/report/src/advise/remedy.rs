@@ -2,22 +2,16 @@
 
 use std::sync::LazyLock;
 
-use embermark_language::{Counted, counted};
 use embermark_model::Durability;
+use embermark_model::result::Counts;
 
 use super::levels::written;
 use super::{AdviceTable, RestsOn, criteria};
-use crate::text;
+use crate::{kinds, text};
 
 /// Published files with a variant that commits each row, `commit-each`, beside one that does not, `single`.
 static COMMIT_EACH: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let counted = counted();
-    let has = |of: &str, variant: &str, criterion: &str| {
-        let is = |phase: &Counted| (&*phase.variant, phase.criterion) == (variant, Some(criterion));
-        counted.iter().any(|phase| phase.workload == of && is(phase))
-    };
-    let both = |of: &&str| has(of, "commit-each", "ingest") && has(of, "single", "load");
-    text::unique(counted.iter().map(|phase| phase.workload).filter(both))
+    kinds::with_variants(&[("commit-each", Counts::Ingest), ("single", Counts::Load)])
 });
 
 /// `embermark run sensors -s 10k -t power --variant single,commit-each`: the workloads of the table in

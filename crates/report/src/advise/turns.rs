@@ -1,10 +1,12 @@
 //! Between which numbers of rows advice turns, within one limit of memory.
 
+use embermark_model::result::Counts;
 use embermark_model::{Durability, MemoryLimit, Scale};
 use serde::Serialize;
 
-use super::criteria::{self, CRITERIA};
+use super::criteria::CRITERIA;
 use super::{Advice, AdviceTable};
+use crate::kinds::Kinds;
 use crate::scaling::{Overtaking, Scaling, between};
 use crate::text;
 
@@ -27,23 +29,22 @@ pub struct CriterionTurn {
 }
 
 /// Every turn of phases that criteria are made of, criterion by criterion.
-pub(super) fn of(scaling: &Scaling<'_>) -> Vec<CriterionTurn> {
-    let of_one = |made: &'static criteria::Made| {
-        let counts = |workload: &str, variant: &str, phase: &str| {
-            made.times().any(|phases| phases.has(workload, variant, phase))
-        };
+pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn> {
+    let of_one = |(id, counts): (&'static str, Counts)| {
         let turn = |of: Overtaking<'_>| CriterionTurn {
-            criterion: made.criterion.id,
+            criterion: id,
             tier: of.within.tier,
             memory_limit: of.within.memory_limit,
             before: text::plain(of.before),
             after: text::plain(of.after),
             says: of.says,
         };
-        let turns = scaling.turns_of(|one| counts(one.within.workload, one.variant, one.phase));
+        let turns = scaling
+            .turns_of(|one| kinds.count((one.within.workload, one.variant, one.phase), counts));
         turns.into_iter().map(turn).collect::<Vec<CriterionTurn>>()
     };
-    CRITERIA.iter().flat_map(of_one).collect()
+    let timed = CRITERIA.iter().filter_map(|made| Some((made.criterion.id, made.times()?)));
+    timed.flat_map(of_one).collect()
 }
 
 /// All advice by its limit of memory.

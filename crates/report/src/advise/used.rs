@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
+use embermark_model::result::{Cell, Counts, PhaseResult, ResultFile, Trial};
 
-use super::criteria::{self, Work as Of};
+use super::criteria::Work as Of;
 use super::ratios::{Line, PAGE};
 use super::wear;
 use crate::flash;
+use crate::kinds::Kinds;
 use crate::statistics::FEWEST_TRIALS;
 use crate::summary::{Group, Resource, Shortfall, Work, memory_floor};
 use crate::text;
@@ -36,6 +37,7 @@ struct Part<'a> {
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],
+    kinds: &Kinds<'_>,
     used: Used,
     work: Of,
 ) -> Vec<Line<'a>> {
@@ -43,7 +45,7 @@ pub(super) fn lines<'a>(
         let parts = match work {
             Of::Main if matches!(used, Used::Resource(Resource::Disk)) => vec![whole(file, group)],
             Of::Main => vec![main(group)],
-            Of::Ingest => ingest(file, group),
+            Of::Ingest => ingest(kinds, group),
         };
         parts.into_iter().filter_map(|part| line(file, group, used, &part)).collect::<Vec<_>>()
     };
@@ -69,10 +71,9 @@ fn whole<'a>(file: &ResultFile, group: &Group<'a>) -> Part<'a> {
     Part { variant, phases: own.filter_map(|row| row.phase).collect() }
 }
 
-fn ingest<'a>(file: &ResultFile, group: &Group<'a>) -> Vec<Part<'a>> {
+fn ingest<'a>(kinds: &Kinds<'_>, group: &Group<'a>) -> Vec<Part<'a>> {
     let of = |variant, phase: &'a str| {
-        let own = file.plan.criterion_of(group.workload, phase) == Some("ingest");
-        let counts = own || criteria::is_ingest(group.workload, variant, phase);
+        let counts = kinds.count((group.workload, variant, phase), Counts::Ingest);
         counts.then(|| Part { variant, phases: vec![phase] })
     };
     let rows = group.rows.iter();

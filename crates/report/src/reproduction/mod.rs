@@ -111,7 +111,7 @@ fn ran(results: &[ResultFile]) -> Section {
         (Some(day), _) => (*day).to_owned(),
         _ => "nothing was run".to_owned(),
     };
-    let mut notes: Vec<notes::Note> = machines.map(|machine| note("machine", machine)).collect();
+    let mut notes: Vec<notes::Note> = machines.map(|machine| note("hardware", machine)).collect();
     notes.push(note("when", when));
     notes.extend((!engines.is_empty()).then(|| note("engines", engines.join(", "))));
     Section { title: "Measured on".into(), notes }

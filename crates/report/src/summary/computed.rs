@@ -1,9 +1,7 @@
 //! From a result's cells to groups, rows and ratios.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
 
-use embermark_language::{Counted, counted};
 use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile};
 use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
@@ -11,6 +9,7 @@ use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Phases, Protocol, Row, Shortfall,
     Shortfalls, Unit, Usage, Work, beside, explained, loading, order,
 };
+use crate::kinds::Kinds;
 use crate::statistics::{includes_one, is_measure, ratio_interval, to_the_best};
 use crate::text;
 
@@ -19,11 +18,13 @@ use crate::text;
 pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let ids = file.cells.iter().map(|cell| &cell.id);
     let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
-    Comparison { groups: keys.into_iter().map(|key| group(file, key, order)).collect() }
+    let kinds = Kinds::of(file);
+    Comparison { groups: keys.into_iter().map(|key| group(file, &kinds, key, order)).collect() }
 }
 
 fn group<'a>(
     file: &'a ResultFile,
+    kinds: &Kinds<'_>,
     (workload, extent, durability): (&'a str, Extent, Durability),
     order: &[&str],
 ) -> Group<'a> {
@@ -67,7 +68,7 @@ fn group<'a>(
                 .map(|cell| {
                     let parts = |cell| parts(&phases, cell, phase);
                     let of_cell = |cell| (cell, parts(cell), shortfall(cell, phase));
-                    entry(file, cell.map(of_cell), phase)
+                    entry(file, kinds, cell.map(of_cell), phase)
                 })
                 .collect(),
             loadings: cells()
@@ -124,7 +125,12 @@ fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'
 /// A cell, one phase of it in each trial, and what it did not do.
 type OfCell<'p, 'a> = (&'a Cell, &'p [(u32, &'a PhaseResult)], Option<Shortfall<'a>>);
 
-fn entry<'a>(file: &ResultFile, cell: Option<OfCell<'_, 'a>>, phase: Option<&str>) -> Entry<'a> {
+fn entry<'a>(
+    file: &ResultFile,
+    kinds: &Kinds<'_>,
+    cell: Option<OfCell<'_, 'a>>,
+    phase: Option<&str>,
+) -> Entry<'a> {
     let Some((cell, parts, shortfall)) = cell else { return Entry::Absent };
     let ended = |status: Status| match status.has_figures() {
         true => Entry::Absent,
@@ -138,7 +144,7 @@ fn entry<'a>(file: &ResultFile, cell: Option<OfCell<'_, 'a>>, phase: Option<&str
     }
     // A phase that cannot be done says nothing against the others; any other bad end does.
     let tainted = !(cell.status.has_figures() || cell.status.is_of_phase_alone());
-    let commits_each = phase.is_some_and(|phase| commits_each(file, &cell.id, phase));
+    let commits_each = phase.is_some_and(|phase| commits_each(file, kinds, &cell.id, phase));
     Figure::of(parts).map_or(Entry::Absent, |figure| {
         Entry::Measured(Measured {
             figure,
@@ -174,18 +180,12 @@ pub(crate) fn kind<'a>(
     Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
-/// What phases of published files count for.
-static COUNTED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
-
 /// Whether an engine that has no transaction over several rows commits them one by one in a phase
 /// in which others put many in a transaction. A store of documents or series has none.
-fn commits_each(file: &ResultFile, id: &CellId, phase: &str) -> bool {
+fn commits_each(file: &ResultFile, kinds: &Kinds<'_>, id: &CellId, phase: &str) -> bool {
     let facts = file.manifest.engines.get(&id.engine);
     facts.is_some_and(|facts| matches!(&*facts.data_model, "document" | "series"))
-        && COUNTED.iter().any(|of| {
-            (of.workload, &*of.variant, &*of.phase) == (&*id.workload, &*id.variant, phase)
-                && of.many_in_a_transaction
-        })
+        && kinds.at((&id.workload, &id.variant, phase)).many_in_a_transaction
 }
 
 /// Chooses the row's unit and gives ratios to those that may have one.

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use embermark_contract::EngineError;
 use embermark_language::{End, Work};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
-use embermark_model::ResultSet;
 use embermark_model::answer::Answer;
-use embermark_model::result::{Execution, SteadyState, WriteBehind};
+use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
 use super::arena::Arena;
@@ -24,11 +23,10 @@ use super::node::Node;
 use super::oracle::Oracle;
 use super::port::{Database, Different, Found};
 use super::prepared::PreparedCell;
-use super::referees::{MOST_KEPT, Right};
 use super::until_steady::Board;
 use crate::http::Client;
 use crate::write_behind::Buffer;
-use crate::{Bench, CheckError, MeasuredPart, NoopObserver, OpenedPhase, PhaseObserver, Repeat};
+use crate::{Bench, CheckError, NoopObserver, OpenedPhase, Outcome, Passed, PhaseObserver, Repeat};
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,28 +62,22 @@ pub(super) struct FileBench {
     crew: Option<Crew>,
     /// What they, those of other machines among them, did in its last run.
     did: Vec<Did>,
-    /// What was measured of the parts of the last run of a mix.
-    measured: Vec<Meter>,
+    /// What there is to tell of the run that is ready or under way.
+    pub(super) told: Outcome,
     /// What the phases that are ready need, which these are, and whether as parts of a mix.
     arena: Arc<Arena>,
     laid: Option<(SmallVec<[usize; 4]>, bool)>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
     /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
-    /// steady; and what the last one came to.
+    /// steady.
     board: Option<Arc<Board>>,
-    steady: Option<SteadyState>,
     /// The process that posts the rows of the phase that is ready, where one does.
     poster: Option<Client>,
-    /// Of the phase that is ready, whose rows another thread commits: between the two; and what it held in the last run.
+    /// Of the phase that is ready, whose rows another thread commits: between the two.
     buffer: Option<Buffer>,
-    write_behind: Option<WriteBehind>,
-    /// Bytes of the log that the phase that is ready finds, where it is to hold every row.
-    log_bytes: Option<u64>,
     /// What was played of a `keep`.
     played: Option<Played>,
-    /// The last answer of which nobody said what is right.
-    unchecked: Option<ResultSet>,
 }
 
 impl FileBench {
@@ -102,6 +94,7 @@ impl FileBench {
         let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
             ops: prepared.ops(phase),
+            kind: prepared.kinds[phase],
             execution: match prepared.cell.work(phase) {
                 // Its times are those of commits.
                 Work::Keep(keep) => execution(keep.insert),
@@ -124,16 +117,12 @@ impl FileBench {
             duties: Vec::new(),
             crew: None,
             did: Vec::new(),
-            measured: Vec::new(),
+            told: Outcome::default(),
             refused: None,
             board: None,
-            steady: None,
             poster: None,
             buffer: None,
-            write_behind: None,
-            log_bytes: None,
             played: None,
-            unchecked: None,
         }
     }
 
@@ -166,6 +155,76 @@ fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
     if is_client_side { Execution::ClientSide } else { Execution::Native }
 }
 
+impl FileBench {
+    /// Runs a phase once.
+    fn answer(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Answer, EngineError> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
+        let work = self.cell().work(phase);
+        self.will_change(work);
+        if let Work::Keep(keep) = work {
+            return self.keep(keep, meter, observer);
+        }
+        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
+            self.share(phase, meter)?;
+            return Ok(mixed::answer(work, &self.did));
+        }
+        if self.node.is_some() {
+            self.by_node(phase, meter, observer)?;
+            return Ok(Answer::Count(meter.measured().ops));
+        }
+        let done = match self.poster.take() {
+            Some(client) => self.by_http(phase, client, meter),
+            None => {
+                let rate = self.prepared.target_rate.filter(|_| is_point(work));
+                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
+                meter.start();
+                let done = self.perform(phase, meter);
+                meter.stop();
+                done
+            }
+        };
+        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
+            // What a referee fails at keeps it from no other question.
+            return Err(EngineError::impossible(error));
+        }
+        match work {
+            Work::Sql(_) => done.map_err(EngineError::of_query)?,
+            _ => done?,
+        }
+        if meter.measured().ops == 0 && one_by_one(work).is_some() {
+            // No row meets its conditions, and to find that out was a call.
+            meter.count(1);
+        }
+        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
+        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
+            self.holds[table] = Holds::Inserted;
+        }
+        // What else was found is compared by `check`, which has it.
+        Ok(match work {
+            Work::Get { .. } => Answer::Checksum(self.found.rows),
+            _ => Answer::Count(meter.measured().ops),
+        })
+    }
+
+    /// Who did most of the operations of a phase, where either of two copies of the data could have.
+    fn answered_by(&self, phase: usize) -> Option<Execution> {
+        let Work::Sequence(sequence) = self.cell().work(phase) else {
+            return self.database.answered_by(phase);
+        };
+        let answered = |question: &usize| self.database.answered_by(*question);
+        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
+        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
+        Some(whole(questions.into_iter().chain(insert)))
+    }
+}
+
 impl Bench for FileBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -175,9 +234,8 @@ impl Bench for FileBench {
         self.found.empty();
         self.different.clear();
         self.crew = None;
-        (self.did, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
+        (self.did, self.told) = (Vec::new(), Outcome::default());
         self.cell().begin();
-        (self.steady, self.log_bytes, self.write_behind) = (None, None, None);
         (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
         self.board = match self.cell().work(phase) {
             Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
@@ -256,7 +314,7 @@ impl Bench for FileBench {
         Ok(())
     }
 
-    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {
         self.observe(phase, meter, &mut NoopObserver)
     }
 
@@ -265,76 +323,30 @@ impl Bench for FileBench {
         phase: usize,
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
-        if let Some(refused) = self.refused.take() {
-            return Err(refused);
-        }
-        let work = self.cell().work(phase);
-        self.will_change(work);
-        if let Work::Keep(keep) = work {
-            return self.keep(keep, meter, observer);
-        }
-        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
-            self.share(phase, meter)?;
-            return Ok(mixed::answer(work, &self.did));
-        }
-        if self.node.is_some() {
-            self.by_node(phase, meter, observer)?;
-            return Ok(Answer::Count(meter.measured().ops));
-        }
-        let done = match self.poster.take() {
-            Some(client) => self.by_http(phase, client, meter),
-            None => {
-                let rate = self.prepared.target_rate.filter(|_| is_point(work));
-                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
-                meter.start();
-                let done = self.perform(phase, meter);
-                meter.stop();
-                done
-            }
-        };
-        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
-            // What a referee fails at keeps it from no other question.
-            return Err(EngineError::impossible(error));
-        }
-        match work {
-            Work::Sql(_) => done.map_err(EngineError::of_query)?,
-            _ => done?,
-        }
-        if meter.measured().ops == 0 && one_by_one(work).is_some() {
-            // No row meets its conditions, and to find that out was a call.
-            meter.count(1);
-        }
-        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
-        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
-            self.holds[table] = Holds::Inserted;
-        }
-        // What else was found is compared by `check`, which has it.
-        Ok(match work {
-            Work::Get { .. } => Answer::Checksum(self.found.rows),
-            _ => Answer::Count(meter.measured().ops),
-        })
+    ) -> Result<Outcome, EngineError> {
+        let answer = self.answer(phase, meter, observer)?;
+        let done = self.did.iter().map(|did| did.ops).collect();
+        let execution = self.answered_by(phase);
+        Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.told) })
     }
 
     fn check(
         &mut self,
         phase: usize,
-        answer: &Answer,
+        outcome: &Outcome,
         measured: Measured,
-    ) -> Result<(), CheckError> {
+    ) -> Result<Passed, CheckError> {
         if self.prepared.is_guest {
             let what = "to check answers, which the machine that opened the database does";
             return Err(EngineError::unsupported("a client machine", what).into());
         }
-        self.judge(phase, answer, measured)
-    }
-
-    fn done(&self) -> Vec<u64> {
-        self.did.iter().map(|did| did.ops).collect()
-    }
-
-    fn take_done(&mut self, phase: usize, done: Vec<u64>) {
-        self.did = mixed::by_clients(phase, &done);
+        if self.prepared.own_clients.is_some() {
+            self.did = mixed::by_clients(phase, &outcome.done);
+        }
+        if let Work::Sql(sql) = self.cell().work(phase) {
+            return self.check_question(phase, sql);
+        }
+        self.judge(phase, &outcome.answer, measured).map(|()| Passed::default())
     }
 
     fn repeat(&self, phase: usize) -> Repeat {
@@ -349,16 +361,6 @@ impl Bench for FileBench {
         }
     }
 
-    fn execution(&self, phase: usize) -> Option<Execution> {
-        let Work::Sequence(sequence) = self.cell().work(phase) else {
-            return self.database.answered_by(phase);
-        };
-        let answered = |question: &usize| self.database.answered_by(*question);
-        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
-        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
-        Some(whole(questions.into_iter().chain(insert)))
-    }
-
     fn once(&self, phase: usize) -> bool {
         match self.cell().work(phase) {
             Work::Mix(mix) => mix.lasts.is_some(),
@@ -371,53 +373,12 @@ impl Bench for FileBench {
         matches!(self.cell().work(phase), Work::Keep(_))
     }
 
-    fn steady(&self, _: usize) -> Option<SteadyState> {
-        self.steady.clone()
-    }
-
-    fn write_behind(&self, _: usize) -> Option<WriteBehind> {
-        self.write_behind
-    }
-
-    fn log_bytes(&self, _: usize) -> Option<u64> {
-        self.log_bytes
-    }
-
     fn target_rate(&self, phase: usize) -> Option<f64> {
         match self.cell().work(phase) {
             Work::Mix(of) => mix::target_rate(of),
             Work::Keep(_) => self.prepared.target_rate.map(|rate| rate as f64),
             _ => None,
         }
-    }
-
-    fn parts(&mut self, phase: usize) -> Vec<MeasuredPart> {
-        let Work::Mix(mix) = self.cell().work(phase) else { return Vec::new() };
-        let measured = std::mem::take(&mut self.measured);
-        let parts = mix.parts.iter().zip(measured).zip(&self.prepared.parts[phase]);
-        let parts = parts.map(|((part, meter), name)| MeasuredPart {
-            name,
-            execution: self.phases[part.phase].execution,
-            meter,
-            target_rate: mix::rate(part.pace),
-        });
-        parts.collect()
-    }
-
-    fn checked_by(&self, phase: usize) -> Option<String> {
-        let Work::Sql(_) = self.cell().work(phase) else { return None };
-        let right = &self.prepared.right[phase];
-        let too_long = || format!("unchecked: an answer of more than {MOST_KEPT} values");
-        let unknown = *right == Right::Unknown && self.unchecked.is_none();
-        right.by().or_else(|| unknown.then(too_long))
-    }
-
-    fn timed_by(&self, _: usize) -> Option<String> {
-        self.node.as_ref()?.timed_by.clone()
-    }
-
-    fn unchecked(&mut self, _: usize) -> Option<ResultSet> {
-        self.unchecked.take()
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

@@ -58,6 +58,7 @@ use embermark_language::{
 use embermark_meter::Recorder;
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
+use embermark_model::result::PhaseKind;
 use embermark_model::table::{ColumnType, OwnedValue, RowsFrom};
 
 use crate::http;
@@ -134,6 +135,8 @@ impl Defined {
             is_asked && phase.asked == Asked::ForTime || matches!(phase.work, Work::Keep(_))
         });
         let windowed = Vec::leak(questions.map(|phase| &*phase.name).collect());
+        let mut alone = definition.phases.iter().filter(|phase| phase.alone);
+        let gets = alone.find(|phase| matches!(phase.work, Work::Get { .. }));
         let points = points(definition);
         let apart = definition.phases.iter().filter(|phase| phase.apart);
         let info = Info {
@@ -153,6 +156,7 @@ impl Defined {
             timed: Vec::leak(timed.collect()),
             windowed,
             clients: clients(definition),
+            gets: gets.map(|phase| &*phase.name),
             joins: !points.is_empty(),
             points: Vec::leak(points),
         };
@@ -224,6 +228,7 @@ impl Workload for Defined {
         let mut prepared = PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
+            kinds: self.kinds_of(definition, commit),
             window: spec.window.max(Duration::from_millis(1)),
             target_rate: spec.target_rate,
             clients: spec.clients,
@@ -348,6 +353,16 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
 }
 
 impl Defined {
+    /// By phase of a variant, what it is. One with rows in another form than the file's counts for no criterion.
+    fn kinds_of(&self, definition: &Definition, commit: Option<Commit>) -> Vec<PhaseKind> {
+        let is_usual = definition.has_the_form_of(self.definition);
+        let kind = |phase| {
+            let kind = definition.kind(phase, commit);
+            PhaseKind { counts: kind.counts.filter(|_| is_usual), ..kind }
+        };
+        definition.phases.iter().map(kind).collect()
+    }
+
     /// What is drawn for each phase, from a stream of its own.
     fn draws_of(
         definition: &Definition,

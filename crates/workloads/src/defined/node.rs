@@ -23,8 +23,6 @@ pub(super) struct Node {
     pub client: NodeClient,
     /// Starts processes, where somebody can.
     pub companions: Option<Rc<dyn Companions>>,
-    /// What took the time of the last run.
-    pub timed_by: Option<String>,
 }
 
 /// Why the program cannot do a phase, if it cannot.
@@ -68,7 +66,7 @@ impl FileBench {
     ) -> Result<()> {
         let Some(insert) = self.prepared.cell.insert_of(phase) else { return Ok(()) };
         let together = self.prepared.strategy(insert) != Strategy::CommitEach;
-        let Self { prepared, database, node: Some(node), found, by_step, .. } = self else {
+        let Self { prepared, database, node: Some(node), found, by_step, told, .. } = self else {
             return Ok(());
         };
         let Some(companions) = &node.companions else {
@@ -76,7 +74,7 @@ impl FileBench {
             return Err(EngineError::unsupported("this program", what));
         };
         let (rows, most, mut done) = (prepared.cell.rows_of(insert), meter.cap(), None);
-        let (client, timed_by) = (&node.client, &mut node.timed_by);
+        let (client, timed_by) = (&node.client, &mut told.timed_by);
         database.reopen_after(&mut || {
             let mut process = NodeProcess::start(&**companions, client, rows, together, most)?;
             observer.process(ROLE, process.pid());

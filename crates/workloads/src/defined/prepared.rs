@@ -9,6 +9,7 @@ use std::time::Duration;
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_language::{Asked, Client, Commit, Removed, Work};
 use embermark_meter::Recorder;
+use embermark_model::result::PhaseKind;
 
 use super::arena::Arena;
 use super::bench::FileBench;
@@ -26,6 +27,8 @@ pub(super) struct PreparedCell {
     pub cell: Arc<Cell>,
     /// By phase: its name.
     pub names: Vec<&'static str>,
+    /// By phase: what it is.
+    pub kinds: Vec<PhaseKind>,
     /// How long questions are repeated.
     pub window: Duration,
     /// Operations a second of phases of single rows.
@@ -67,7 +70,6 @@ impl Prepared for PreparedCell {
             Client::Node => Some(Node {
                 client: database.lifecycle().node_client()?,
                 companions: self.companions.clone(),
-                timed_by: None,
             }),
         };
         if self.clients > 1 {

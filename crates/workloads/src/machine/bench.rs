@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use embermark_contract::{EngineError, Join, Result};
 use embermark_data::machine::{History, Sample, Signal};
+use embermark_language::kind_of_machine;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
@@ -20,7 +21,9 @@ use super::truth::Truth;
 use super::writer::{Aside, Nothing, Writer};
 use super::written::{Tally, Written};
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use crate::{Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver, Spec};
+use crate::{
+    Bench, CheckError, Companions, NoopObserver, OpenedPhase, Outcome, Passed, PhaseObserver, Spec,
+};
 
 /// A history covers at least so many seconds: one of few samples has been taken more slowly.
 const LEAST_SECONDS: u64 = 4;
@@ -50,7 +53,8 @@ impl MachineBench {
         let finds = log.finds().unwrap_or(Execution::ClientSide);
         let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(|name| {
             let execution = if name == READ { finds } else { Execution::Native };
-            OpenedPhase { name, ops: 0, execution }
+            let kind = kind_of_machine(&cell.spec.variant, name);
+            OpenedPhase { name, ops: 0, execution, kind }
         });
         let phases = phases.to_vec();
         let holds = Holds::Unknown;
@@ -260,12 +264,12 @@ impl Bench for MachineBench {
         }
         self.log.clear()?;
         self.log.load(&self.history())?;
-        self.log.maintain()?;
+        self.log.lifecycle().maintain()?;
         self.holds = Holds::History;
         Ok(())
     }
 
-    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer> {
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome> {
         self.observe(phase, meter, &mut NoopObserver)
     }
 
@@ -274,7 +278,7 @@ impl Bench for MachineBench {
         phase: usize,
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer> {
+    ) -> Result<Outcome> {
         let measured = match self.phases[phase].name {
             WRITE => self.write(observer),
             READ => self.read(Reader::Individual, observer),
@@ -284,10 +288,15 @@ impl Bench for MachineBench {
             _ => self.sustained(observer),
         }?;
         meter.lasted(measured);
-        Ok(Answer::Count(measured.ops))
+        Ok(Answer::Count(measured.ops).into())
     }
 
-    fn check(&mut self, _: usize, _: &Answer, _: Measured) -> std::result::Result<(), CheckError> {
+    fn check(
+        &mut self,
+        _: usize,
+        _: &Outcome,
+        _: Measured,
+    ) -> std::result::Result<Passed, CheckError> {
         let mut wrong = None;
         if let Some(written) = self.written.take() {
             let (signal, rate) = (Signal::new(self.cell.seed, self.rate()), self.rate());
@@ -308,7 +317,7 @@ impl Bench for MachineBench {
         }
         match wrong {
             Some(wrong) => Err(Difference(wrong).into()),
-            None => Ok(()),
+            None => Ok(Passed::default()),
         }
     }
 
@@ -318,15 +327,15 @@ impl Bench for MachineBench {
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.log.tier_settings()
+        self.log.lifecycle().tier_settings()
     }
 
     fn maintain_as_left(&mut self) -> Result<()> {
-        self.log.maintain()
+        self.log.lifecycle().maintain()
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.log.maintain()?;
+        self.log.lifecycle().maintain()?;
         self.log.close()
     }
 }

@@ -105,7 +105,7 @@ mod tests {
         // The server reports a checkpoint a moment after it has ended.
         let checkpoint = |log: &mut dyn MachineLog| {
             let before = log.checkpoints().unwrap();
-            log.maintain().unwrap();
+            log.lifecycle().maintain().unwrap();
             let deadline = Instant::now() + Duration::from_secs(30);
             while log.checkpoints().unwrap() == before {
                 assert!(Instant::now() < deadline, "the checkpoint was never counted");

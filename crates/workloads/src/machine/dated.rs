@@ -9,11 +9,13 @@ use embermark_contract::document::{
     Order, Value,
 };
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
-use super::port::{Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel};
+use super::port::{
+    Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, sums_in,
+};
 
 static SAMPLE: CollectionDef = CollectionDef {
     name: "datapoint",
@@ -264,20 +266,14 @@ impl MachineLog for DatedLog {
         );
         let (collection, mut sums) = (self.collection()?, Sums::default());
         self.store.query(collection, &pipeline, &FIELDS, &mut |row| {
-            for (number, sum) in sums.iter_mut().enumerate() {
-                *sum = row.int(number)?.unwrap_or_default().cast_unsigned();
-            }
+            sums = sums_in(row)?;
             Ok(())
         })?;
         Ok(sums)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.store.tier_settings()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -3,17 +3,17 @@
 
 use std::fmt::Display;
 
-use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use embermark_contract::sql::ResultRow;
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
 use super::port::{
-    Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, stamp,
+    Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, stamp, sums_in,
 };
 
 static SAMPLE: CollectionDef =
@@ -253,20 +253,14 @@ impl MachineLog for DocumentLog {
         );
         let (collection, mut sums) = (self.collection()?, Sums::default());
         self.store.query(collection, &pipeline, &FIELDS, &mut |row| {
-            for (number, sum) in sums.iter_mut().enumerate() {
-                *sum = row.int(number)?.unwrap_or_default().cast_unsigned();
-            }
+            sums = sums_in(row)?;
             Ok(())
         })?;
         Ok(sums)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.store.tier_settings()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
-use embermark_contract::{Result, Scope};
+use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_data::machine::{History, Sample, Stamp};
 use embermark_model::result::Execution;
 
@@ -177,12 +177,8 @@ impl MachineLog for KvLog {
         Ok(found)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.store.tier_settings()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -29,7 +29,7 @@ use std::error::Error;
 use std::fs::File;
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Join, Reopener, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
@@ -106,6 +106,7 @@ impl Workload for Machine {
             timed: &[],
             windowed: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
             clients: 1,
+            gets: None,
             lasts: true,
             until_steady: false,
             cold: false,
@@ -163,19 +164,10 @@ struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
-        let join = join(&store);
+    fn open(self: Box<Self>, mut store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
+        let join = store.lifecycle().join();
         let log = log(store, self.layout, self.form)?;
         Ok(Box::new(bench::MachineBench::new(*self, log, join)))
-    }
-}
-
-fn join(store: &Store) -> Join {
-    match store {
-        Store::Sql(store) => store.join(),
-        Store::Kv(store) => store.join(),
-        Store::Document(store) => store.join(),
-        Store::Series(store) => store.join(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_contract::{EngineError, Result};
+use embermark_contract::sql::ResultRow;
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 use serde::{Deserialize, Serialize};
@@ -181,13 +182,8 @@ pub(super) trait MachineLog {
         Ok(None)
     }
 
-    /// Runs the engine's maintenance: its checkpoint or compaction.
-    fn maintain(&mut self) -> Result<()>;
-
-    /// The settings that keep the durability tier, asked of the engine again.
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        Ok(Vec::new())
-    }
+    /// What every store has.
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
@@ -213,6 +209,15 @@ pub(super) fn lowest<L: MachineLog + ?Sized>(
 pub(super) fn sums<L: MachineLog + ?Sized>(log: &mut L, from: Stamp, to: Stamp) -> Result<Sums> {
     let mut sums = [0; CHANNELS];
     log.visit(Span::Between(from, to), Channels::All, &mut |sample| add(&mut sums, &sample))?;
+    Ok(sums)
+}
+
+/// The sums in the columns of a row, in order.
+pub(super) fn sums_in(row: &dyn ResultRow) -> Result<Sums> {
+    let mut sums = Sums::default();
+    for (number, sum) in sums.iter_mut().enumerate() {
+        *sum = row.int(number)?.unwrap_or_default().cast_unsigned();
+    }
     Ok(sums)
 }
 

@@ -2,12 +2,14 @@
 //! are this one, since the engine itself keeps points of a time together; they differ in what a
 //! request brings: one point, or those of a second.
 
-use embermark_contract::Result;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Values};
 use embermark_model::result::Execution;
 
-use super::port::{Channels, FIELDS, MachineLog, Seek, Span, Sums, Visit, broken, channel};
+use super::port::{
+    Channels, FIELDS, MachineLog, Seek, Span, Sums, Visit, broken, channel, sums_in,
+};
 
 const MEASUREMENT: &str = "sample";
 
@@ -120,20 +122,14 @@ impl MachineLog for SeriesLog {
         let question = format!("SELECT {fields} FROM sample{}", within(Span::Between(from, to)));
         let mut sums = Sums::default();
         self.0.query(&question, &FIELDS, &mut |row| {
-            for (number, sum) in sums.iter_mut().enumerate() {
-                *sum = row.int(number)?.unwrap_or_default().cast_unsigned();
-            }
+            sums = sums_in(row)?;
             Ok(())
         })?;
         Ok(sums)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.0.maintain()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.0.tier_settings()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.0
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,8 +1,8 @@
 //! A machine's log in an SQL database: five rows a sample (time, number of the channel, value), as
 //! the source has it, or a row a second with all its samples as JSON.
 
-use embermark_contract::Result;
 use embermark_contract::sql::{Param, QueryKind, ResultRow, Rows, SqlStore, Statement};
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
@@ -275,12 +275,8 @@ impl MachineLog for SqlLog {
         self.store.checkpoints()
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        self.store.tier_settings()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -104,7 +104,7 @@ impl MachineBench {
                 let history = History::new(self.cell.seed, rate, filled);
                 let confirm = |bench: &mut Self| {
                     bench.log.load(&history)?;
-                    bench.log.maintain()?;
+                    bench.log.lifecycle().maintain()?;
                     bench.writing(task, &mut NoopObserver, &mut Nothing)
                 };
                 self.attempt(confirm, |written| last = Some((written, filled)))

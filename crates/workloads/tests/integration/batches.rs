@@ -155,7 +155,7 @@ fn what_an_error_leaves_of_a_long_load_is_the_batches_before_it() {
         let mut bench = staged.open(variant, Store::Kv(Box::new(watched)));
         bench.ready(0).unwrap();
         let mut meter = Meter::new(None);
-        let error = bench.run(0, &mut meter).unwrap_err().to_string();
+        let error = bench.run(0, &mut meter).err().unwrap().to_string();
         assert!(error.contains("the disk is full"), "{error}");
         assert_eq!(meter.measured().ops, 34_567);
         let mut rows = 0;

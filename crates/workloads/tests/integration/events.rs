@@ -60,7 +60,7 @@ fn of_bench(mut bench: Box<dyn Bench>, cap: Option<Duration>) -> Runs {
                 Err(error) => Err(error.to_string()),
                 Ok(answer) => {
                     let checked = bench.check(place, &answer, meter.measured());
-                    checked.map(|()| meter.measured()).map_err(|error| error.to_string())
+                    checked.map(|_| meter.measured()).map_err(|error| error.to_string())
                 }
             };
             all.push((name, right));
@@ -118,5 +118,22 @@ fn a_closed_loop_runs_for_its_window_and_is_not_capped() {
             assert!(run.ops > 1 && !run.capped, "{phase}: {run:?}");
             assert!(run.elapsed_ns >= 50_000_000, "{phase}: {run:?}");
         }
+    }
+}
+
+#[test]
+fn documents_in_another_form_count_for_no_criterion_as_not_every_engine_has_them() {
+    let rows = staged(ROWS);
+    for (variant, counts) in
+        [("none", true), ("timestamp", true), ("jsonb", false), ("typed", false)]
+    {
+        let (_dir, mut options) = options();
+        let engine = registry::find("sqlite").unwrap();
+        let Some(store) = store(engine, &mut options) else { return };
+        let spec = Spec::of(rows.path().join("rows"), variant, 7);
+        let cell = find("events").unwrap().prepare(&spec).unwrap();
+        let bench = cell.open(store, Reopener::of(engine, options.clone())).unwrap();
+        let insert = bench.phases().iter().find(|phase| phase.name == "insert").unwrap();
+        assert_eq!(insert.kind.counts.is_some(), counts, "{variant}");
     }
 }

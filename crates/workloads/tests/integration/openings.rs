@@ -71,9 +71,9 @@ fn outcomes(mut bench: Box<dyn Bench>) -> Vec<(&'static str, Outcome)> {
             let outcome = match bench.run(place, &mut meter) {
                 Err(error) if error.is_unsupported() => Outcome::Refused(error.to_string()),
                 Err(error) => Outcome::Wrong(error.to_string()),
-                Ok(answer) => match bench.check(place, &answer, meter.measured()) {
+                Ok(ran) => match bench.check(place, &ran, meter.measured()) {
                     Err(error) => Outcome::Wrong(error.to_string()),
-                    Ok(()) => Outcome::Right(meter.measured().ops, bench.log_bytes(place)),
+                    Ok(_) => Outcome::Right(meter.measured().ops, ran.log_bytes),
                 },
             };
             all.push((phase.name, outcome));

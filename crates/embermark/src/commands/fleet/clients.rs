@@ -69,20 +69,18 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let (engine, url) = engine_of(server)?;
     let folder = fleet.join("plan");
     let mut args = PlanArgs::read(&folder.join("plan.toml"))?;
-    let shares = |name: &String| {
-        WORKLOADS.iter().any(|workload| {
-            let info = workload.info();
-            info.id == name && info.joins
-        })
-    };
+    let shared = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.joins);
+    let known: Vec<&str> = shared.map(|info| info.id).collect();
+    let shares = |name: &String| known.contains(&&**name);
+    let first = known.first().copied().unwrap_or_default();
     if args.workloads.is_empty() {
-        args.workloads = vec!["sensors".to_owned()];
+        args.workloads = vec![first.to_owned()];
     }
     let (shared, other): (Vec<String>, Vec<String>) = args.workloads.into_iter().partition(shares);
     if shared.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: clients of one server share point operations, which sensors has, and it names none of that: \
-             workloads = [\"sensors\"]",
+            "{}: clients of one server share point operations, which {first} has, and it names none of that: \
+             workloads = [\"{first}\"]",
             folder.join("plan.toml").display()
         )));
     }

@@ -16,7 +16,7 @@ use super::super::oracle::{Content, Places, Touched, print_of};
 use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
-use crate::{CheckError, Strategy};
+use crate::{CheckError, Passed, Strategy};
 
 impl FileBench {
     /// Compares what a run has found, and what it has left, with what it must.
@@ -47,9 +47,6 @@ impl FileBench {
                 self.compare_rows(table, &touched, put, true)?;
             }
             return Ok(());
-        }
-        if let Work::Sql(sql) = work {
-            return self.check_question(phase, sql);
         }
         if let Work::Sequence(sequence) = work {
             return self.judge_in_turn(sequence, measured);
@@ -147,20 +144,22 @@ impl FileBench {
     }
 
     /// Compares the answer to a question in SQL with what is right; that of a referee is kept.
-    fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<(), CheckError> {
+    pub(super) fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<Passed, CheckError> {
         let values = std::mem::take(&mut self.found.result);
         let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
+        let right = &self.prepared.right[phase];
         if let Some(rows) = &self.prepared.keeps {
             let (name, engine) = (self.prepared.names[phase], &*self.cell().engine);
-            return Ok(referees::keep(rows, name, engine, &found)?);
+            referees::keep(rows, name, engine, &found)?;
+            return Ok(Passed { by: right.by(), unchecked: None });
         }
-        match &self.prepared.right[phase] {
-            Right::Unknown => {
-                self.unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
-                Ok(())
-            }
-            right => right.check(found),
+        if *right != Right::Unknown {
+            right.check(found)?;
+            return Ok(Passed { by: right.by(), unchecked: None });
         }
+        let unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
+        let too_long = || format!("unchecked: an answer of more than {MOST_KEPT} values");
+        Ok(Passed { by: unchecked.is_none().then(too_long), unchecked })
     }
 
     /// Compares a table with what must be in it: by a checksum, and where that is wrong row by row.

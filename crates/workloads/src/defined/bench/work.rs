@@ -15,8 +15,8 @@ use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
 use super::super::{mixed, node};
 use super::{FileBench, Holds};
-use crate::Strategy;
 use crate::strategy::Part;
+use crate::{MeasuredPart, Strategy};
 
 /// Rows of a batch that goes in before the database is left as a crash leaves it.
 const BATCH: usize = 1_000;
@@ -87,7 +87,7 @@ impl FileBench {
                 let why = format!("it has {log} bytes, and the rows' values have {bytes}");
                 return Err(EngineError::failed("the engine", "keep every row in its log", why));
             }
-            self.log_bytes = Some(log);
+            self.told.log_bytes = Some(log);
         }
         Ok(())
     }
@@ -159,10 +159,16 @@ impl FileBench {
             if let Some(board) = self.board.take() {
                 let names = mix.parts.iter().map(|part| &*cell.definition.phases[part.phase].name);
                 let after = Duration::from_nanos(meter.measured().elapsed_ns);
-                self.steady = Some(board.state(names, after));
+                self.told.steady = Some(board.state(names, after));
             }
-            let parts = 0..mix.parts.len();
-            self.measured = parts.map(|part| mix::of_part(&done, mix, part, meter)).collect();
+            let parts = mix.parts.iter().zip(&self.prepared.parts[phase]).enumerate();
+            let parts = parts.map(|(place, (part, name))| MeasuredPart {
+                name,
+                execution: self.phases[part.phase].execution,
+                meter: mix::of_part(&done, mix, place, meter),
+                target_rate: mix::rate(part.pace),
+            });
+            self.told.parts = parts.collect();
         }
         Ok(())
     }
@@ -232,7 +238,7 @@ impl FileBench {
                 let commit = &mut |rows| database.batch(*table, rows, Some(phase));
                 let done = buffer.insert(commit, meter)?;
                 found.changed += done.stored;
-                self.write_behind = done.write_behind;
+                self.told.write_behind = done.write_behind;
             }
             Work::Insert { table, .. } if let Strategy::Batches(rows) = by => {
                 let (all, size) = (prepared.cell.tables[*table].loaded, rows as usize);

@@ -1,3 +1,4 @@
+use embermark_contract::Lifecycle;
 use embermark_data::machine::History;
 use embermark_model::result::Execution;
 
@@ -55,6 +56,16 @@ impl MachineLog for Dated {
         Ok(found.map(|one| one.at))
     }
 
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        self
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Lifecycle for Dated {
     fn maintain(&mut self) -> Result<()> {
         Ok(())
     }

@@ -2,6 +2,7 @@ use std::io;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use embermark_contract::Lifecycle;
 use embermark_data::machine::{History, Stamp};
 use embermark_model::result::Execution;
 
@@ -58,8 +59,8 @@ impl MachineLog for Stalling {
         self.0.seek(seek, at)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.0.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut self.0
     }
 
     fn close(self: Box<Self>) -> Result<()> {

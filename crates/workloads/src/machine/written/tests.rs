@@ -1,3 +1,4 @@
+use embermark_contract::Lifecycle;
 use embermark_data::machine::{History, Stamp};
 use embermark_model::result::Execution;
 
@@ -40,6 +41,16 @@ impl MachineLog for Held {
         Ok(None)
     }
 
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        self
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Lifecycle for Held {
     fn maintain(&mut self) -> Result<()> {
         Ok(())
     }

@@ -1,0 +1,127 @@
+//! What the phases of a result are: as they say themselves, or, in a result that is older, as its plan or the
+//! published workloads have it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use embermark_language::{Counted, counted};
+use embermark_model::result::{Counts, PhaseKind, ResultFile};
+
+use crate::text;
+
+/// The phases of the published workloads.
+static PUBLISHED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
+
+/// A workload, a variant and a phase.
+pub(crate) type PhaseOf<'a> = (&'a str, &'a str, &'a str);
+
+/// What each phase of a result is.
+pub(crate) struct Kinds<'a>(HashMap<PhaseOf<'a>, PhaseKind>);
+
+impl<'a> Kinds<'a> {
+    pub(crate) fn of(file: &'a ResultFile) -> Self {
+        let mut kinds = HashMap::new();
+        for cell in &file.cells {
+            for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
+                let of = (&*cell.id.workload, &*cell.id.variant, &*phase.phase);
+                kinds.entry(of).or_insert_with(|| phase.kind.unwrap_or_else(|| older(file, of)));
+            }
+        }
+        Self(kinds)
+    }
+
+    /// What a phase is.
+    pub(crate) fn at(&self, of: PhaseOf<'_>) -> PhaseKind {
+        self.0.get(&of).copied().unwrap_or_default()
+    }
+
+    /// Whether its times count for a criterion.
+    pub(crate) fn count(&self, of: PhaseOf<'_>, criterion: Counts) -> bool {
+        self.at(of).counts == Some(criterion)
+    }
+
+    /// Whether the result has phases that count for a criterion.
+    pub(crate) fn have(&self, criterion: Counts) -> bool {
+        self.0.values().any(|kind| kind.counts == Some(criterion))
+    }
+}
+
+/// What a phase is that does not say so.
+fn older(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKind {
+    if let Some(criterion) = file.plan.criterion_of(workload, phase) {
+        let counts = Counts::ALL.into_iter().find(|counts| counts.id() == criterion);
+        let of_rows = matches!(counts, Some(Counts::Ingest | Counts::Point | Counts::Update));
+        return PhaseKind { counts, of_rows, ..PhaseKind::default() };
+    }
+    let is = |of: &&Counted| (of.workload, &*of.variant, &*of.phase) == (workload, variant, phase);
+    PUBLISHED.iter().find(is).map(|of| of.kind).unwrap_or_default()
+}
+
+/// The published workloads that have phases of a kind.
+pub(crate) fn published(is: impl Fn(&PhaseKind) -> bool) -> Vec<&'static str> {
+    text::unique(PUBLISHED.iter().filter(|of| is(&of.kind)).map(|of| of.workload))
+}
+
+/// The published workloads that have a variant in which phases count for a criterion, for each of these.
+pub(crate) fn with_variants(wanted: &[(&str, Counts)]) -> Vec<&'static str> {
+    let has = |of: &str, (variant, counts): &(&str, Counts)| {
+        PUBLISHED.iter().any(|phase| {
+            (phase.workload, &*phase.variant, phase.kind.counts) == (of, *variant, Some(*counts))
+        })
+    };
+    let all = published(|_| true);
+    all.into_iter().filter(|of| wanted.iter().all(|one| has(of, one))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_model::plan::WorkloadFile;
+    use embermark_model::result::PhaseResult;
+
+    use super::*;
+    use crate::summary::tests::{cell, file, trial};
+
+    /// A result of one phase that says what it is, or does not.
+    fn result(of: PhaseOf<'_>, kind: Option<PhaseKind>) -> ResultFile {
+        let phase = PhaseResult { phase: of.2.to_owned(), kind, ..PhaseResult::default() };
+        let mut cell = cell("sqlite", of.1, vec![trial(vec![phase])]);
+        of.0.clone_into(&mut cell.id.workload);
+        file(vec![cell])
+    }
+
+    #[test]
+    fn a_phase_is_what_it_says_whatever_it_is_called() {
+        let said = PhaseKind { counts: Some(Counts::Update), ..PhaseKind::default() };
+        let none = PhaseKind::default();
+        for (kind, expected) in [(said, Some(Counts::Update)), (none, None)] {
+            let of = ("sensors", "commit-each", "load");
+            let file = result(of, Some(kind));
+            assert_eq!(Kinds::of(&file).at(of).counts, expected);
+        }
+    }
+
+    #[test]
+    fn one_that_says_nothing_is_what_its_plan_or_the_published_workloads_say() {
+        for (of, expected) in [
+            (("sensors", "commit-each", "load"), Some(Counts::Ingest)),
+            (("machine", "bulk", "write"), Some(Counts::Load)),
+            (("machine", "individual-published", "write"), None),
+            (("machine", "bulk-published", "read_bulk"), Some(Counts::Analytics)),
+            (("own", "as-written", "load"), None),
+        ] {
+            let file = result(of, None);
+            assert_eq!(Kinds::of(&file).at(of).counts, expected, "{of:?}");
+        }
+        let of = ("own", "bulk", "load");
+        let mut file = result(of, None);
+        let criteria = [("load".to_owned(), "ingest".to_owned())].into();
+        let (text, folder) = (String::new(), "/".into());
+        let own = WorkloadFile { text, folder, misfits_per_million: 0, criteria };
+        file.plan.workload_files.insert("own".to_owned(), own);
+        let kinds = Kinds::of(&file);
+        assert!(
+            kinds.count(of, Counts::Ingest) && kinds.at(of).of_rows && kinds.have(Counts::Ingest)
+        );
+        assert!(!kinds.count(("own", "bulk", "read"), Counts::Point));
+    }
+}
