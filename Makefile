@@ -11,14 +11,15 @@
 # make reproduce  repeat the five published comparisons (docs/reproduction.md); hours, goes on where it was ended; WITHIN=1h for the headlines first
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
-# make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines.md)
+# make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines/turso.md)
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
+# make book   on request alone: docs/ as a book in target/book, by mdBook, which it compiles once
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers node-clients turso chdb test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers node-clients turso chdb book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -70,6 +71,10 @@ turso:
 
 chdb:
 	@scripts/deps.sh chdb
+
+book:
+	@scripts/deps.sh book
+	@.deps/mdbook/bin/mdbook build
 
 test-deps:
 	@scripts/deps.sh tests

@@ -10,6 +10,7 @@
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
 #   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
+#   deps.sh book       on request alone: mdBook, which makes a book of docs/
 #   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
 #   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
@@ -612,6 +613,18 @@ nextest() {
     rm -rf "$work"
 }
 
+# mdbook: the program that makes a book of docs/, compiled from its crate.
+mdbook() {
+    folder=$deps/mdbook version=0.5.4
+    unpacked "$folder" "$version" bin/mdbook && return 0
+    work=$(mktemp -d)
+    if cargo install --quiet --locked --version "$version" --root "$work/new" mdbook \
+        && runs "mdBook $version" "$work/new/bin/mdbook" --version; then
+        keep "$work/new" "$folder" "$version"
+    fi
+    rm -rf "$work"
+}
+
 # browser: a Chromium for the page's tests.
 browser() {
     for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
@@ -748,6 +761,7 @@ case "${1:-}" in
     node-clients) node_clients ;;
     turso) turso ;;
     chdb) chdb ;;
+    book) mdbook ;;
     package) package "$2" "$3" ;;
     packages)
         case "${2:-}" in
@@ -758,5 +772,5 @@ case "${1:-}" in
             node-clients) packages $node ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

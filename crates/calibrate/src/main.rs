@@ -33,7 +33,7 @@ const TIMES: u16 = 1_852;
 const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 /// Pairs of one of ours and one of theirs, where `--pairs` does not say otherwise.
 const PAIRS: usize = 7;
-/// Fewer have no interval worth its name (docs/method.md).
+/// Fewer have no interval worth its name (docs/statistics.md).
 const FEWEST_PAIRS: usize = 5;
 /// What is compared when no engine is named.
 const ENGINES: [&str; 7] =

@@ -11,7 +11,7 @@ use nix::sys::stat::{major, minor};
 use crate::HarnessError;
 use crate::machine::{self, System};
 
-/// A device as its maker describes it. Sources of the figures: `docs/method.md`.
+/// A device as its maker describes it. Sources of the figures: `docs/memory.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Its name on the command line.

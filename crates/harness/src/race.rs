@@ -6,7 +6,7 @@
 //! about how far trials of a cell differ, so that a variance of [`PRIOR`] counts as [`PRIOR_TRIALS`] of them
 //! (the mean of an inverse-gamma posterior). That trials go where they are needed leaves an interval over those of
 //! one cell what it is, but for cells that stop early because they happen to agree; the rule stops none before it
-//! has [`FEWEST`] where it is first or second. `docs/method.md` says what was tried.
+//! has [`FEWEST`] where it is first or second. `docs/statistics.md` says what was tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! The result file of `embermark durability`: what was asked, and what came of every experiment.
-//! `docs/result-format.md` describes it for readers. A field added later is optional, so that a file
+//! `docs/result-journals.md` describes it for readers. A field added later is optional, so that a file
 //! written today stays readable.
 
 mod full_disk;

@@ -23,6 +23,7 @@ pub struct Explained {
     pub why: &'static str,
     /// The measurement that shows it: a profile, a count or a test.
     pub evidence: &'static str,
-    /// Where both are written: a file and a heading in it, `docs/engines.md#duckdb`.
+    /// Where both are written: a file and a heading in it,
+    /// `docs/engines/duckdb.md#what-measurements-show`.
     pub section: &'static str,
 }

@@ -1,5 +1,5 @@
 //! The one screen at the end of a run: how engines compare in each workload, what each is best and
-//! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
+//! worst at, what was not ok, and where the rest is. `docs/statistics.md` says how its means are made.
 
 pub(crate) mod device;
 mod legend;

@@ -1,5 +1,5 @@
 //! What more rows do to time: how fast it grows, between which scales the order of engines turns,
-//! and what stands out. `docs/method.md` has the rules.
+//! and what stands out. `docs/statistics.md` has the rules.
 //!
 //! Everything here is of one result. A series is one phase in one variant of one workload in one
 //! tier within one limit of memory: its scales are compared with each other, and nothing else is.

@@ -1,5 +1,5 @@
 //! What was shown of a tier of an engine by killing it and by cutting its power, and what rests on
-//! the engine's manual alone. `docs/durability.md` says how it is tried.
+//! the engine's manual alone. `docs/durability-experiments.md` says how it is tried.
 
 mod full_disk;
 mod record;

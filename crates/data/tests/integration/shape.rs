@@ -1,4 +1,4 @@
-//! The shape of the rows of `sensors`, as docs/method.md tells it: synthetic ones beside real ones.
+//! The shape of the rows of `sensors`, as docs/workloads.md tells it: synthetic ones beside real ones.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn the_table_of_shapes_in_method_md_is_that_of_the_rows() {
         let readings = synthetic::sampled(rows, 42).unwrap().readings;
         lines.push(line("synthetic, sampled", &readings));
     }
-    let text = std::fs::read_to_string(root.join("docs/method.md")).unwrap();
+    let text = std::fs::read_to_string(root.join("docs/workloads.md")).unwrap();
     lines.retain(|line| !text.contains(line.as_str()));
-    assert!(lines.is_empty(), "docs/method.md lacks\n{}", lines.join("\n"));
+    assert!(lines.is_empty(), "docs/workloads.md lacks\n{}", lines.join("\n"));
 }

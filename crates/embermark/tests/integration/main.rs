@@ -10,6 +10,7 @@ mod compare;
 mod configurations;
 mod counting;
 mod doctor;
+mod documents;
 mod durability;
 mod energy;
 mod engine_library;

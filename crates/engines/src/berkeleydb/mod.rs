@@ -50,13 +50,13 @@ const TXN: ReadBack = (INIT_TXN, &["on"]);
 const SYNCS: ReadBack = ("DB_TXN_NOSYNC", &["off"]);
 const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
-/// What its section in `docs/engines.md` says.
+/// What `docs/engines/berkeleydb.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["open_close", "open"],
     why: "opening runs recovery, which fills its log file of 10 MB with zeros",
     evidence: "--show explain: 2,436 writes and 10 MB an opening",
-    section: "docs/engines.md#berkeley-db",
+    section: "docs/engines/berkeleydb.md#what-measurements-show",
 }];
 
 /// Whether it has transactions and a log. A flag of the opening alone, which DB_CONFIG does not know.

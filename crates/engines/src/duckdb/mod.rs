@@ -32,21 +32,21 @@ use tier::{Log, tiers};
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";
 
-/// What its section in `docs/engines.md` says of single rows, and of opening.
+/// What `docs/engines/duckdb.md` says of single rows, and of opening.
 const EXPLAINED: &[Explained] = &[
     Explained {
         how: StandsOut::Lag,
         phases: &["read"],
         why: "its prepared statement is bound and optimised anew each time it is executed",
         evidence: "perf: 57 % of the time is in ClientContext::RebindPreparedStatement",
-        section: "docs/engines.md#duckdb",
+        section: "docs/engines/duckdb.md#what-measurements-show",
     },
     Explained {
         how: StandsOut::Lag,
         phases: &["open_close", "open", "open_log"],
         why: "opening an instance builds its catalogue of functions",
         evidence: "perf: most of its 10 ms of processor time",
-        section: "docs/engines.md#duckdb",
+        section: "docs/engines/duckdb.md#what-measurements-show",
     },
 ];
 

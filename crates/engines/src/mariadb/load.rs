@@ -3,7 +3,7 @@
 //!
 //! LOAD DATA, which <https://mariadb.com/kb/en/how-to-quickly-insert-data-into-mariadb/> calls the fastest,
 //! puts every number through text and took twice the processor time of the server; `unique_checks=0`,
-//! which it advises, has InnoDB sort rows that are sorted already and took nearly twice (docs/engines.md).
+//! which it advises, has InnoDB sort rows that are sorted already and took nearly twice (docs/engines/mariadb.md).
 
 use std::ffi::c_uint;
 use std::rc::Rc;

@@ -41,13 +41,13 @@ use tier::TIERS;
 /// Its name in errors.
 const NAME: &str = "postgres";
 
-/// What its section in `docs/engines.md` says of connections.
+/// What `docs/engines/postgres.md` says of connections.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["open_close", "open"],
     why: "a connection is a process of its own, forked and filled with the catalog",
     evidence: "its own pgbench -C takes 7.0 ms a connection, where MariaDB's thread takes 0.25",
-    section: "docs/engines.md#postgresql",
+    section: "docs/engines/postgres.md#what-measurements-show",
 }];
 
 /// The engine.

@@ -55,13 +55,13 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
-/// What its section in `docs/engines.md` says.
+/// What `docs/engines/rocksdb.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["insert_count"],
     why: "a bulk load writes, syncs and takes in a file, for one row too",
     evidence: "--show explain of one row: 5 syncs and 1 file taken in, where a commit is one write",
-    section: "docs/engines.md#rocksdb",
+    section: "docs/engines/rocksdb.md#what-measurements-show",
 }];
 
 /// The engine.

@@ -38,7 +38,7 @@ const NAME: &str = "sqlite";
 /// The database's file in its directory.
 const FILE: &str = "embermark.sqlite";
 
-/// What its section in `docs/engines.md` says.
+/// What `docs/engines/sqlite.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &[
@@ -53,7 +53,7 @@ const EXPLAINED: &[Explained] = &[Explained {
     ],
     why: "a row store beside a column store: a query interprets one whole row after the other",
     evidence: "perf of avg_sensor at 1M rows: most of its 51 ms is in sqlite3VdbeExec and the reading of cells",
-    section: "docs/engines.md#sqlite",
+    section: "docs/engines/sqlite.md#what-measurements-show",
 }];
 
 /// The engine.

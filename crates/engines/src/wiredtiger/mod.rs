@@ -59,13 +59,13 @@ const LEAF_PAGE: &str = "leaf_page_max";
 const UPDATES_TARGET: &str = "eviction_updates_target";
 const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 
-/// What its section in `docs/engines.md` says.
+/// What `docs/engines/wiredtiger.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     phases: &["insert_count"],
     why: "a bulk load makes the table anew and ends in a checkpoint, for one row too",
     evidence: "--show explain of one row: 4 syncs and 36 kB written, where a commit is one write",
-    section: "docs/engines.md#wiredtiger",
+    section: "docs/engines/wiredtiger.md#what-measurements-show",
 }];
 
 /// The configuration of a connection

@@ -7,7 +7,7 @@ use super::{DeviceIo, DiskSize, Resources, Run};
 /// Of a run that inserts rows. What could not be measured is absent, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Bytes of the rows' values at the width of their types, keys included: `docs/method.md`.
+    /// Bytes of the rows' values at the width of their types, keys included: `docs/resources.md`.
     pub user_bytes: u64,
     /// What [`Run::device_io`] is now, in files that say it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]

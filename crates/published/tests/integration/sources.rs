@@ -178,7 +178,8 @@ fn every_explanation_names_the_measurement_that_shows_it() {
     }
 }
 
-/// Whether a document has the heading that a place names: `docs/engines.md#duckdb`.
+/// Whether a document has the heading that a place names:
+/// `docs/engines/duckdb.md#what-measurements-show`.
 fn is_heading(place: &str) -> bool {
     let Some((file, heading)) = place.split_once('#') else { return false };
     let text = std::fs::read_to_string(format!("../../{file}")).unwrap();

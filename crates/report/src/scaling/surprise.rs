@@ -1,5 +1,5 @@
 //! Costs that stand out: our mistake until somebody has looked. Two rules, both in
-//! `docs/method.md`: time for a row grows more than tenfold over a decade of rows, or is more than
+//! `docs/statistics.md`: time for a row grows more than tenfold over a decade of rows, or is more than
 //! twenty times that of the next engine of the same family.
 
 use embermark_model::{Explained, Scale, StandsOut};

@@ -296,12 +296,13 @@ fn a_surprise_that_an_adapter_explains_names_the_section() {
         phases: &["read"],
         why: "a column store",
         evidence: "a profile",
-        section: "docs/engines.md#column",
+        section: "docs/engines/column.md#column",
     }];
     let said = surprises(&file, &[("column", &told)]);
     assert_eq!(said.len(), 2);
     assert!(
-        said[0].ends_with("(row): a column store; shown by a profile (docs/engines.md#column)"),
+        said[0]
+            .ends_with("(row): a column store; shown by a profile (docs/engines/column.md#column)"),
         "{said:?}"
     );
     assert!(said[1].ends_with("unexplained: look before you believe it"), "{said:?}");

@@ -28,7 +28,7 @@ const fn column(
     (Column { key, heading, about, quantity }, from, of)
 }
 
-/// The amounts of a load, in the order in which they are shown. `docs/method.md` says which bytes of
+/// The amounts of a load, in the order in which they are shown. `docs/resources.md` says which bytes of
 /// rows count; amplifications are bytes that reached the device for each of them.
 const AMOUNTS: [Amount; 8] = [
     column(["user_bytes", "rows' bytes", "bytes of the rows' values"], Bytes, Of::Timed, |run| {

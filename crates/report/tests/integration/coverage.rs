@@ -1,10 +1,10 @@
-//! How often an interval holds the truth, by simulation: the table in `docs/method.md`.
+//! How often an interval holds the truth, by simulation: the table in `docs/statistics.md`.
 
 use embermark_report::statistics::{includes_one, interval, mean_ratio_interval, ratio_interval};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-const DOCUMENT: &str = "../../docs/method.md";
+const DOCUMENT: &str = "../../docs/statistics.md";
 const HEADER: &str = "| trials | covers | equals told apart | equal means told apart |\n\
                       |---|---|---|---|\n";
 /// Trials of each row.

@@ -19,7 +19,7 @@ const FIXTURE: &str = "tests/fixtures/durability-1.json";
 const FULL_DISK: &str = "tests/fixtures/durability-full-disk.json";
 /// What the page's tests open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/durability.json";
-const DOCUMENT: &str = "../../docs/result-format.md";
+const DOCUMENT: &str = "../../docs/result-journals.md";
 
 fn fixture() -> Outcome {
     load_durability(Path::new(FIXTURE)).unwrap()

@@ -1,0 +1,163 @@
+//! The documents: the index and the book name each page once, no page is too long, and every
+//! link leads to a file and a heading that exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Pages that may be longer: one is generated, the other is the language of workload files.
+const LONG: [&str; 2] = ["docs/reproduction.md", "docs/workload-files.md"];
+/// The largest number of lines of any other page.
+const LINES: usize = 300;
+/// The documents outside `docs/` whose links are checked.
+const OUTSIDE: [&str; 3] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const INDEX: &str = "docs/README.md";
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Text of every document, by its path in the repository.
+fn documents() -> BTreeMap<String, String> {
+    let root = root();
+    let mut folders = vec!["docs".to_owned()];
+    let mut paths = OUTSIDE.map(str::to_owned).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if path.ends_with(".md") {
+                paths.push(path);
+            }
+        }
+    }
+    paths
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap()))
+        .collect()
+}
+
+/// The lines outside of fenced code.
+fn prose(text: &str) -> Vec<&str> {
+    let mut fenced = false;
+    let outside = |line: &&str| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    };
+    text.lines().filter(outside).collect()
+}
+
+/// Targets of the links to files of the repository, in their order.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text).join("\n");
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = targets.map(|(target, _)| target);
+    targets
+        .filter(|t| !t.contains("://") && !t.contains(char::is_whitespace))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The path in the repository of a link's target, and its anchor.
+fn resolved(page: &str, target: &str) -> (String, Option<String>) {
+    let (path, anchor) = match target.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor.to_owned())),
+        None => (target, None),
+    };
+    if path.is_empty() {
+        return (page.to_owned(), anchor);
+    }
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in Path::new(path).components() {
+        match part {
+            Component::ParentDir => {
+                assert!(parts.pop().is_some(), "{page}: {target} leaves the repository")
+            }
+            Component::Normal(name) => parts.push(name.to_str().unwrap()),
+            _ => {}
+        }
+    }
+    (parts.join("/"), anchor)
+}
+
+/// The anchors that GitHub and mdBook give the headings of a page.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut anchors = BTreeSet::new();
+    for line in prose(text).into_iter().filter(|line| line.starts_with('#')) {
+        let title = line.trim_start_matches('#').trim();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let times = seen.entry(anchor.clone()).or_default();
+        anchors.insert(if *times == 0 { anchor } else { format!("{anchor}-{times}") });
+        *times += 1;
+    }
+    anchors
+}
+
+/// The pages below `docs/` that a page links to, in the order of its links.
+fn named(page: &str, text: &str) -> Vec<String> {
+    let targets = links(text).into_iter().map(|target| resolved(page, &target).0);
+    targets.filter(|path| path.starts_with("docs/") && path.ends_with(".md")).collect()
+}
+
+#[test]
+fn the_index_and_the_book_name_every_page_once() {
+    let documents = documents();
+    let index = named(INDEX, &documents[INDEX]);
+    // The index begins with a link to the first lesson.
+    let (first, index) = index.split_first().unwrap();
+    assert_eq!(first, &index[0]);
+    let book = named(SUMMARY, &documents[SUMMARY]);
+    assert_eq!(
+        book.split_first().unwrap(),
+        (&INDEX.to_owned(), index),
+        "{SUMMARY} differs from {INDEX}"
+    );
+    let mut sorted = index.to_vec();
+    sorted.sort();
+    let pages = documents
+        .into_keys()
+        .filter(|path| path.starts_with("docs/") && ![INDEX, SUMMARY].contains(&path.as_str()));
+    assert_eq!(sorted, pages.collect::<Vec<_>>());
+}
+
+#[test]
+fn no_page_is_longer_than_300_lines() {
+    let documents = documents();
+    let long = documents.iter().filter(|(path, text)| {
+        path.starts_with("docs/") && !LONG.contains(&path.as_str()) && text.lines().count() > LINES
+    });
+    assert_eq!(long.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let (root, documents) = (root(), documents());
+    let headings: BTreeMap<_, _> =
+        documents.iter().map(|(page, text)| (page.as_str(), anchors(text))).collect();
+    let mut broken = Vec::new();
+    let mut checked = 0;
+    for (page, text) in &documents {
+        for target in links(text) {
+            checked += 1;
+            let (path, anchor) = resolved(page, &target);
+            let leads = match anchor {
+                Some(anchor) => {
+                    headings.get(path.as_str()).is_some_and(|all| all.contains(&anchor))
+                }
+                None => root.join(&path).exists(),
+            };
+            if !leads {
+                broken.push(format!("{page}: {target}"));
+            }
+        }
+    }
+    assert!(checked > 200, "{checked}");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
