@@ -34,7 +34,8 @@ fn commit() -> Option<String> {
 
 /// What git says, or nothing when it is absent, fails, or this is none of its trees.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
+    // `git status` would write the index anew, for whose sake the next build would run this again.
+    let output = Command::new("git").arg("--no-optional-locks").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
