@@ -14,6 +14,7 @@ use nix::mount::{MntFlags, umount2};
 use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
+use crate::loop_device::LoopDevice;
 use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
 use crate::server::Server;
 
@@ -144,7 +145,15 @@ impl Mounted {
         let server = Server::mount(medium, fuse.clone())
             .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
         let mut this = Self { at, fuse, server: Some(server), mounted: false };
-        file_system.mount(&this.fuse.join(FILE), &this.at)?;
+        let file = this.fuse.join(FILE);
+        match M::DIRECT {
+            false => file_system.mount(&file, &this.at)?,
+            true => {
+                let device = LoopDevice::over(&file)
+                    .map_err(|error| DeviceError::io("have a loop device over", &file, error))?;
+                file_system.mount_device(&device.path, &this.at)?;
+            }
+        }
         this.mounted = true;
         Ok(this)
     }

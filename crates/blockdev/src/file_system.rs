@@ -94,7 +94,16 @@ impl FileSystem {
 
     /// Mounts the one in a file.
     pub(crate) fn mount(self, file: &Path, at: &Path) -> Result<(), DeviceError> {
-        let options = ["-t", self.name(), "-o", self.options()];
+        self.mount_with(self.options(), file, at)
+    }
+
+    /// Mounts the one on a block device.
+    pub(crate) fn mount_device(self, device: &Path, at: &Path) -> Result<(), DeviceError> {
+        self.mount_with("rw", device, at)
+    }
+
+    fn mount_with(self, options: &str, file: &Path, at: &Path) -> Result<(), DeviceError> {
+        let options = ["-t", self.name(), "-o", options];
         let mounted = call(Command::new("mount").args(options).args([file, at]), "mount");
         mounted.map_err(|error| match error {
             DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },

@@ -14,6 +14,8 @@
 //! A [`TracedDevice`] keeps its content in a file and of what reaches it only when, where and how much:
 //! its [`Trace`] is what a model of a flash card wants to know of hours of work.
 //!
+//! A [`TimedDevice`] answers each request after the time that somebody else says: a medium that is not here.
+//!
 //! What is promised by a device, and so what is true in each state: what was written before a flush
 //! began is there once the flush has ended; of what was written since, any part may be there, in any
 //! order, down to single sectors.
@@ -25,10 +27,13 @@ mod file_system;
 mod image;
 mod lies;
 mod log;
+mod loop_device;
 mod namespace;
+mod path_cost;
 mod recorder;
 mod server;
 mod states;
+mod timed;
 mod trace;
 mod traced;
 
@@ -40,5 +45,6 @@ pub use lies::Erased;
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;
 pub use states::{Cut, SECTOR, State, Torn};
+pub use timed::{Kept, PathCost, Request, RequestKind, TimedDevice, Timing};
 pub use trace::{Access, AccessKind, Trace};
 pub use traced::TracedDevice;

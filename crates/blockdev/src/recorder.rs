@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, LockOwner, OpenFlags,
-    ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyWrite, Request, WriteFlags,
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
+    WriteFlags,
 };
 
 use crate::image::Image;
@@ -32,6 +33,14 @@ pub(crate) struct Recorded {
 
 /// What the file holds, and who sees what reaches it.
 pub(crate) trait Medium: Send + Sync + 'static {
+    /// Whether each request reaches it as it is, past the kernel's page cache.
+    const DIRECT: bool = false;
+
+    /// How many requests it works on at the same time.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// Bytes of the file.
     fn bytes(&self) -> u64;
 
@@ -138,6 +147,11 @@ impl<M: Medium> Filesystem for Recorder<M> {
             Some(attributes) => reply.attr(&FOREVER, &attributes),
             None => reply.error(Errno::ENOENT),
         }
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        let direct = if M::DIRECT { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::empty() };
+        reply.opened(FileHandle(0), direct);
     }
 
     fn read(

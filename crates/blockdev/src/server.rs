@@ -82,6 +82,7 @@ fn serve<M: Medium>(
     let recorder = Recorder(medium()?);
     serve_a_block_device()?;
     let mut config = Config::default();
+    config.n_threads = Some(recorder.0.at_once());
     config.mount_options = vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];
     let session = Session::new(recorder, at, &config)?;
     if let Some(outside) = outside {

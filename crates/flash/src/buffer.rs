@@ -6,7 +6,7 @@ use crate::Translation;
 
 /// Units that were written and are in no page yet, the oldest first.
 #[derive(Debug)]
-pub(crate) struct Buffer {
+pub struct Buffer {
     order: VecDeque<u32>,
     held: Vec<bool>,
     count: usize,

@@ -17,6 +17,7 @@ mod page_mapped;
 mod replay;
 mod victims;
 
+pub use buffer::Buffer;
 pub use built_in::{CARDS, built_in, names};
 pub use embermark_model::card::{Card, Cleaning, End, Mapping, Spread};
 pub use event::{Event, Kind};
@@ -37,7 +38,7 @@ pub struct Done {
 
 /// The model of a flash translation layer. A unit is what its table has a place for: a page or a part
 /// of one.
-pub trait Translation {
+pub trait Translation: Send {
     /// Bytes of a unit.
     fn unit_bytes(&self) -> u64;
 
@@ -55,6 +56,9 @@ pub trait Translation {
 
     /// What it has done so far.
     fn done(&self) -> Done;
+
+    /// Pages of these that it copied itself.
+    fn copied_pages(&self) -> u64;
 
     /// Charges what is written from now on to an account, as far as it is known who it is for.
     fn charge_to(&mut self, account: usize);

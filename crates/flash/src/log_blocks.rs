@@ -22,6 +22,7 @@ pub struct LogBlocks {
     /// Blocks with a log block, the one that was written to last at the end.
     open: Vec<Open>,
     done: Done,
+    copied: u64,
     ledger: Ledger,
 }
 
@@ -64,6 +65,7 @@ impl LogBlocks {
             valid: vec![true; pages as usize],
             open: Vec::new(),
             done: Done::default(),
+            copied: 0,
             ledger: Ledger::new(),
         }
     }
@@ -86,6 +88,7 @@ impl LogBlocks {
             (valid(first), 2)
         };
         self.done.pages += pages;
+        self.copied += pages;
         self.done.erases += erases;
         for (account, written) in writers {
             let share = f64::from(written) / f64::from(used);
@@ -142,6 +145,10 @@ impl Translation for LogBlocks {
 
     fn done(&self) -> Done {
         self.done
+    }
+
+    fn copied_pages(&self) -> u64 {
+        self.copied
     }
 
     fn charge_to(&mut self, account: usize) {

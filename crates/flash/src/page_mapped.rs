@@ -49,6 +49,7 @@ pub struct PageMapped {
     /// The next place in the open block.
     next: u32,
     done: Done,
+    copied_units: u64,
     ledger: Ledger,
 }
 
@@ -67,6 +68,7 @@ impl PageMapped {
             open: 0,
             next: 0,
             done: Done::default(),
+            copied_units: 0,
             ledger: Ledger::new(),
         }
     }
@@ -78,7 +80,7 @@ impl PageMapped {
             self.write(unit);
         }
         self.pad();
-        (self.done, self.ledger) = (Done::default(), Ledger::new());
+        (self.done, self.copied_units, self.ledger) = (Done::default(), 0, Ledger::new());
         self
     }
 
@@ -110,6 +112,7 @@ impl PageMapped {
             let unit = std::mem::replace(&mut self.holds[at as usize], NONE);
             if unit != NONE {
                 self.put(unit);
+                self.copied_units += 1;
             }
         }
         self.valid[victim as usize] = 0;
@@ -167,6 +170,10 @@ impl Translation for PageMapped {
 
     fn done(&self) -> Done {
         self.done
+    }
+
+    fn copied_pages(&self) -> u64 {
+        self.copied_units / u64::from(self.geometry.page_units)
     }
 
     fn charge_to(&mut self, account: usize) {

@@ -1,0 +1,82 @@
+//! A loop device that hands each request to its file as it is: past the page cache, and not page by page.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+
+/// Of linux/loop.h.
+const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
+const LO_FLAGS_AUTOCLEAR: u32 = 4;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
+
+/// Others may take the device that was free a moment ago.
+const TRIES: usize = 16;
+
+/// `struct loop_info64` of linux/loop.h.
+#[repr(C)]
+struct Info {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config` of linux/loop.h.
+#[repr(C)]
+struct Config {
+    fd: u32,
+    block_size: u32,
+    info: Info,
+    reserved: [u64; 8],
+}
+
+/// A loop device over a file. The kernel takes it away when nobody has it open or mounted any more, whoever is killed
+/// (`LO_FLAGS_AUTOCLEAR`, loop(4)).
+#[derive(Debug)]
+pub(crate) struct LoopDevice {
+    /// Its place in `/dev`.
+    pub path: PathBuf,
+    _open: File,
+}
+
+impl LoopDevice {
+    /// Makes one over a file.
+    ///
+    /// # Errors
+    /// When the system has none to give, or the file takes no direct I/O.
+    pub fn over(file: &Path) -> io::Result<Self> {
+        let backing = OpenOptions::new().read(true).write(true).open(file)?;
+        let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
+        for _ in 0..TRIES {
+            // SAFETY: the descriptor is open, and the request takes no argument.
+            let free = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+            let path = PathBuf::from(format!("/dev/loop{}", Errno::result(free)?));
+            let open = OpenOptions::new().read(true).write(true).open(&path)?;
+            // SAFETY: of numbers and arrays of numbers alone, of which every value is one.
+            let mut config: Config = unsafe { std::mem::zeroed() };
+            config.fd = backing.as_raw_fd().cast_unsigned();
+            config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;
+            // SAFETY: the descriptor is open, and the request reads a `struct loop_config`.
+            let done = unsafe { libc::ioctl(open.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
+            match Errno::result(done) {
+                Ok(_) => return Ok(Self { path, _open: open }),
+                Err(Errno::EBUSY) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(Errno::EBUSY.into())
+    }
+}

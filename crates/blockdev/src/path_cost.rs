@@ -1,0 +1,121 @@
+//! What the way to a timed device costs on this machine.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::device::{DeviceError, unmount};
+use crate::loop_device::LoopDevice;
+use crate::recorder::FILE;
+use crate::server::Server;
+use crate::timed::{PathCost, Request, Timed, Timing};
+
+/// Bytes of the device that it is measured on.
+const BYTES: u64 = 64 << 20;
+/// Bytes of small and of large requests.
+const SMALL: usize = 4 << 10;
+const LARGE: usize = 128 << 10;
+/// How often each is measured.
+const TIMES: u64 = 300;
+
+/// How long each request takes that is measured with, in ns: as on media that are imitated, processors have gone to sleep
+/// before it ends, and have to wake.
+const TAKES_NS: u64 = 400_000;
+
+/// Takes that long.
+struct Fixed;
+
+impl Timing for Fixed {
+    fn end(&mut self, _: Request, now: u64) -> u64 {
+        now + TAKES_NS
+    }
+}
+
+/// Bytes that may be read and written past the page cache.
+#[repr(align(4096))]
+struct Aligned([u8; LARGE]);
+
+impl PathCost {
+    /// Measures it, with a device below `folder`, which is made and removed: the median of some hundred requests past the
+    /// page cache, beyond what they are to take. A second.
+    ///
+    /// # Errors
+    /// When FUSE or the loop device cannot be had.
+    pub fn measure(folder: &Path) -> Result<Self, DeviceError> {
+        let failed = |doing, path: &Path, error| DeviceError::io(doing, path, error);
+        let (fuse, image) = (folder.join("device"), folder.join("image"));
+        fs::create_dir_all(&fuse).map_err(|error| failed("make", &fuse, error))?;
+        let made = File::create(&image).and_then(|file| file.set_len(BYTES));
+        made.map_err(|error| failed("make", &image, error))?;
+        let path = image.clone();
+        let medium =
+            move || Timed::over(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
+        let server = Server::mount(medium, fuse.clone())
+            .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
+        let cost = Self::on(&fuse.join(FILE))
+            .map_err(|error| failed("measure a loop device over", &fuse, error));
+        let unmounted = unmount(&fuse).map_err(io::Error::from).and_then(|()| server.join());
+        unmounted.map_err(|error| failed("unmount", &fuse, error))?;
+        let removed = fs::remove_file(&image).and_then(|()| fs::remove_dir(&fuse));
+        removed.map_err(|error| failed("remove", &fuse, error))?;
+        cost
+    }
+
+    fn on(file: &Path) -> io::Result<Self> {
+        let device = LoopDevice::over(file)?;
+        let mut options = OpenOptions::new();
+        let open =
+            options.read(true).write(true).custom_flags(libc::O_DIRECT).open(&device.path)?;
+        let mut data = Box::new(Aligned([0; LARGE]));
+        // Each place is written before it is read: the file has it.
+        let place = |i: u64, length: usize| i * 7919 % (BYTES / length as u64) * length as u64;
+        let large = median(|i| open.write_all_at(&data.0, place(i, LARGE)))?;
+        let write_ns = median(|i| open.write_all_at(&data.0[..SMALL], place(i, SMALL)))?;
+        let read_ns = median(|i| open.read_exact_at(&mut data.0[..SMALL], place(i, SMALL)))?;
+        let flush_ns = median(|_| open.sync_data())?;
+        let further = (LARGE - SMALL) as u64 >> 10;
+        Ok(Self { read_ns, write_ns, flush_ns, kib_ns: large.saturating_sub(write_ns) / further })
+    }
+}
+
+/// The median time of a request, beyond what it is to take.
+fn median(mut request: impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
+    let mut all = Vec::with_capacity(TIMES as usize);
+    for i in 0..TIMES {
+        let begun = Instant::now();
+        request(i)?;
+        all.push((begun.elapsed().as_nanos() as u64).saturating_sub(TAKES_NS));
+    }
+    all.sort_unstable();
+    Ok(all[all.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_skips::skipped;
+
+    use super::*;
+    use crate::own_mounts;
+
+    #[test]
+    fn the_way_to_a_device_costs_something_and_leaves_nothing() {
+        if !nix::unistd::geteuid().is_root() {
+            skipped("root", "a file system is mounted, which is for root alone");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let cost = std::thread::scope(|scope| {
+            let measured = scope.spawn(|| {
+                own_mounts().unwrap();
+                PathCost::measure(folder.path()).unwrap()
+            });
+            measured.join().unwrap()
+        });
+        let all = [cost.read_ns, cost.write_ns, cost.flush_ns];
+        assert!(all.iter().all(|ns| *ns > 1_000), "{cost:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

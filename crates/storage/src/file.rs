@@ -1,0 +1,271 @@
+//! A storage from TOML.
+
+use bytesize::ByteSize;
+use embermark_flash::CardError;
+use embermark_model::card::Spread;
+use embermark_model::choice::{self, UnknownName};
+use embermark_model::storage::{Flash, NoName, Platters, Storage, StorageName, Transfer};
+use toml::{Table, Value};
+
+use crate::built_in::built_in;
+
+/// What is wrong with the description of a storage.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StorageError {
+    /// It is no TOML.
+    #[error("it is no TOML: {0}")]
+    Toml(String),
+    /// Its name, which is that of the file, cannot be one.
+    #[error(transparent)]
+    Name(#[from] NoName),
+    /// A name that is none of those that may stand there.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// Something must be there and is not.
+    #[error("'{0}' is missing: give it, or with 'like' a built-in storage that has the rest")]
+    Missing(String),
+    /// A value is not what it is to be.
+    #[error("'{key}' is {given}: {wanted}")]
+    Value {
+        /// Whose value.
+        key: String,
+        /// What it is.
+        given: String,
+        /// What it is to be.
+        wanted: String,
+    },
+    /// Its translation layer.
+    #[error("'flash': {0}")]
+    Flash(#[from] CardError),
+}
+
+/// The longest time that a parameter may be, in µs.
+const MOST_US: f64 = 10_000_000.0;
+
+/// The highest rate, in MB/s.
+const MOST_MB_PER_S: f64 = 20_000.0;
+
+/// The deepest queue: that many threads serve it.
+const DEEPEST: u32 = 32;
+
+/// The largest cache: what is in it is remembered write by write.
+const LARGEST_CACHE: u64 = 1 << 30;
+
+const KEYS: [&str; 10] = [
+    "like",
+    "about",
+    "read",
+    "write",
+    "flush-us",
+    "cache",
+    "cached-write-us",
+    "queue-depth",
+    "flash",
+    "disk",
+];
+
+/// Reads a storage of that name from TOML.
+///
+/// # Errors
+/// When it is no TOML, has a key or a value that is unknown or out of its range, or lacks one.
+pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
+    let name = StorageName::new(name)?;
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| StorageError::Toml(error.message().to_owned()))?;
+    let read = Reading::of(&table, "", &KEYS)?;
+    let like = read.word("like")?.map(built_in).transpose()?;
+    let like = like.as_ref();
+    let cache_bytes = read.size("cache", Some(like.map_or(0, |like| like.cache_bytes)))?;
+    if cache_bytes > LARGEST_CACHE {
+        return read.refused("cache", "give at most 1 GiB");
+    }
+    let cached = like.filter(|like| like.cache_bytes > 0).map(|like| like.cached_write_us);
+    let cached = if cache_bytes > 0 { cached } else { Some(Spread::of(0)) };
+    let queue = read.spread(
+        "queue-depth",
+        1.0,
+        DEEPEST.into(),
+        like.map(|like| Spread::of(like.queue_depth)),
+    )?;
+    if queue.typical == 0 {
+        return read.refused("queue-depth", "give 1 or more");
+    }
+    Ok(Storage {
+        name,
+        about: match read.word("about")? {
+            Some(about) => about.to_owned(),
+            None => like.map(|like| format!("like {}", like.name)).unwrap_or_default(),
+        },
+        read: read.transfer("read", like.map(|like| like.read))?,
+        write: read.transfer("write", like.map(|like| like.write))?,
+        flush_us: read.spread("flush-us", 1.0, MOST_US, like.map(|like| like.flush_us))?,
+        cache_bytes,
+        cached_write_us: read.spread("cached-write-us", 1.0, MOST_US, cached)?,
+        queue_depth: queue.typical,
+        flash: read.flash(name, like.and_then(|like| like.flash.as_ref()))?,
+        disk: read.disk(like.and_then(|like| like.disk))?,
+    })
+}
+
+/// A table whose values are read by their keys.
+struct Reading<'a> {
+    table: &'a Table,
+    /// What its keys begin with in messages.
+    prefix: &'static str,
+}
+
+impl<'a> Reading<'a> {
+    fn of(table: &'a Table, prefix: &'static str, keys: &[&str]) -> Result<Self, StorageError> {
+        match table.keys().find(|key| !keys.contains(&key.as_str())) {
+            Some(unknown) => Err(choice::unknown("key", unknown, keys.iter().copied()).into()),
+            None => Ok(Self { table, prefix }),
+        }
+    }
+
+    fn name(&self, key: &str) -> String {
+        format!("{}{key}", self.prefix)
+    }
+
+    fn refused<T>(&self, key: &str, wanted: &str) -> Result<T, StorageError> {
+        let given = self.table.get(key).map(ToString::to_string).unwrap_or_default();
+        Err(StorageError::Value { key: self.name(key), given, wanted: wanted.to_owned() })
+    }
+
+    fn missing(&self, key: &str) -> StorageError {
+        StorageError::Missing(self.name(key))
+    }
+
+    fn word(&self, key: &str) -> Result<Option<&'a str>, StorageError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::String(word)) => Ok(Some(word)),
+            Some(_) => self.refused(key, "write it in quotes"),
+        }
+    }
+
+    fn size(&self, key: &str, usual: Option<u64>) -> Result<u64, StorageError> {
+        let bytes = match self.table.get(key) {
+            None => return usual.ok_or_else(|| self.missing(key)),
+            Some(Value::Integer(bytes)) => u64::try_from(*bytes).ok(),
+            Some(Value::String(text)) => text.parse::<ByteSize>().ok().map(|size| size.as_u64()),
+            Some(_) => None,
+        };
+        let wanted = "write bytes, or a size such as \"256 KiB\" or \"1 TB\"";
+        bytes.map_or_else(|| self.refused(key, wanted), Ok)
+    }
+
+    /// One number, or three: the least, what is likely, and the most (or of a rate the other way round). Each times
+    /// `times`, and no more than `most` before that.
+    fn spread(
+        &self,
+        key: &str,
+        times: f64,
+        most: f64,
+        usual: Option<Spread>,
+    ) -> Result<Spread, StorageError> {
+        let Some(given) = self.table.get(key) else {
+            return usual.ok_or_else(|| self.missing(key));
+        };
+        let number = |value: &Value| {
+            let number = match value {
+                Value::Integer(number) => *number as f64,
+                Value::Float(number) => *number,
+                _ => return None,
+            };
+            (0.0..=most).contains(&number).then(|| (number * times).round() as u32)
+        };
+        let spread = match given {
+            Value::Array(all) => {
+                match all.iter().map(number).collect::<Option<Vec<u32>>>().as_deref() {
+                    Some([low, typical, high])
+                        if [low, typical, high].is_sorted() || [high, typical, low].is_sorted() =>
+                    {
+                        Some(Spread { low: *low, typical: *typical, high: *high })
+                    }
+                    _ => None,
+                }
+            }
+            one => number(one).map(Spread::of),
+        };
+        let wanted = format!("give a number from 0 to {most}, or three as [best, likely, worst]");
+        spread.map_or_else(|| self.refused(key, &wanted), Ok)
+    }
+
+    fn inner(&self, key: &'static str) -> Result<Option<&'a Table>, StorageError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(table)),
+            Some(_) => self.refused(key, "write a table"),
+        }
+    }
+
+    fn transfer(
+        &self,
+        key: &'static str,
+        like: Option<Transfer>,
+    ) -> Result<Transfer, StorageError> {
+        const KEYS: [&str; 3] = ["random-us", "sequential-us", "mb-per-s"];
+        let empty = Table::new();
+        let table = self.inner(key)?;
+        if table.is_none() && like.is_none() {
+            return Err(self.missing(key));
+        }
+        let prefix = if key == "read" { "read." } else { "write." };
+        let read = Reading::of(table.unwrap_or(&empty), prefix, &KEYS)?;
+        let kb_per_s =
+            read.spread("mb-per-s", 1_000.0, MOST_MB_PER_S, like.map(|like| like.kb_per_s))?;
+        if kb_per_s.typical == 0 {
+            return read.refused("mb-per-s", "give more than 0");
+        }
+        Ok(Transfer {
+            random_us: read.spread("random-us", 1.0, MOST_US, like.map(|like| like.random_us))?,
+            sequential_us: read.spread(
+                "sequential-us",
+                1.0,
+                MOST_US,
+                like.map(|like| like.sequential_us),
+            )?,
+            kb_per_s,
+        })
+    }
+
+    /// `flash`: the keys of a card's file, and `erase-us`; `false` where there is to be none.
+    fn flash(
+        &self,
+        name: StorageName,
+        like: Option<&Flash>,
+    ) -> Result<Option<Flash>, StorageError> {
+        if self.table.get("flash") == Some(&Value::Boolean(false)) {
+            return Ok(None);
+        }
+        let Some(table) = self.inner("flash")? else { return Ok(like.cloned()) };
+        let read = Reading { table, prefix: "flash." };
+        let erase_us = read.spread("erase-us", 1.0, MOST_US, like.map(|like| like.erase_us))?;
+        let mut card = table.clone();
+        card.remove("erase-us");
+        let card = embermark_flash::parse(name.as_str(), &card.to_string())?;
+        Ok(Some(Flash { card, erase_us }))
+    }
+
+    fn disk(&self, like: Option<Platters>) -> Result<Option<Platters>, StorageError> {
+        const KEYS: [&str; 4] = ["turns-per-minute", "track-seek-us", "full-seek-us", "capacity"];
+        if self.table.get("disk") == Some(&Value::Boolean(false)) {
+            return Ok(None);
+        }
+        let Some(table) = self.inner("disk")? else { return Ok(like) };
+        let read = Reading::of(table, "disk.", &KEYS)?;
+        let turns = like.map(|like| Spread::of(like.turns_per_minute));
+        let turns = read.spread("turns-per-minute", 1.0, 30_000.0, turns)?.typical;
+        if turns < 100 {
+            return read.refused("turns-per-minute", "give 100 to 30000");
+        }
+        let seek = |key, like| read.spread(key, 1.0, MOST_US, like);
+        Ok(Some(Platters {
+            turns_per_minute: turns,
+            track_seek_us: seek("track-seek-us", like.map(|like| like.track_seek_us))?,
+            full_seek_us: seek("full-seek-us", like.map(|like| like.full_seek_us))?,
+            capacity_bytes: read.size("capacity", like.map(|like| like.capacity_bytes))?,
+        }))
+    }
+}
