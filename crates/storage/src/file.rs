@@ -269,3 +269,70 @@ impl<'a> Reading<'a> {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{STORAGES, Times};
+
+    #[test]
+    fn every_built_in_storage_is_read_and_holds_a_device() {
+        for (name, _) in STORAGES {
+            let storage = built_in(name).unwrap();
+            assert_eq!(storage.name.as_str(), name);
+            assert!(!storage.about.is_empty() && storage.read.kb_per_s.typical > 1_000, "{name}");
+            Times::new(&storage, 1 << 30).unwrap();
+            let like = parse(name, &format!("like = \"{name}\"\nabout = \"{}\"", storage.about));
+            assert_eq!(like.unwrap(), storage);
+        }
+    }
+
+    #[test]
+    fn a_storage_like_another_one_has_the_rest_from_there() {
+        let own = parse("own", "like = \"hdd-7200\"\nflush-us = [1, 2, 3]\nwrite.mb-per-s = 0.5")
+            .unwrap();
+        let like = built_in("hdd-7200").unwrap();
+        assert_eq!((own.disk, own.cache_bytes), (like.disk, like.cache_bytes));
+        assert_eq!(own.flush_us, Spread { low: 1, typical: 2, high: 3 });
+        assert_eq!(
+            (own.write.kb_per_s, own.write.random_us),
+            (Spread::of(500), like.write.random_us)
+        );
+        let bare = parse("own", "like = \"sd-a1\"\nflash = false").unwrap();
+        assert_eq!(bare.flash, None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_field_and_what_is_allowed() {
+        let says = |text: &str| parse("own", text).unwrap_err().to_string();
+        for (text, expected) in [
+            ("like = \"sd-a11\"", "unknown storage 'sd-a11', did you mean 'sd-a1'?"),
+            ("flush = 3", "unknown key 'flush', did you mean 'flush-us'?"),
+            ("like = \"sd-a1\"\nread.random = 3", "did you mean 'random-us'?"),
+            (
+                "like = \"sd-a1\"\nread.random-us = -3",
+                "'read.random-us' is -3: give a number from 0 to 10000000",
+            ),
+            ("like = \"sd-a1\"\nread.random-us = 99000000", "give a number from 0 to 10000000"),
+            ("like = \"sd-a1\"\nread.random-us = [1, 5, 3]", "as [best, likely, worst]"),
+            ("like = \"sd-a1\"\nread = 3", "'read' is 3: write a table"),
+            ("like = \"sd-a1\"\nwrite.mb-per-s = 0", "'write.mb-per-s' is 0: give more than 0"),
+            ("like = \"sd-a1\"\ncache = \"2 GiB\"", "give at most 1 GiB"),
+            ("like = \"sd-a1\"\ncache = \"1 MiB\"", "'cached-write-us' is missing"),
+            ("like = \"sd-a1\"\nqueue-depth = 0", "'queue-depth' is 0: give 1 or more"),
+            ("like = \"sd-a1\"\nqueue-depth = 64", "give a number from 0 to 32"),
+            ("like = \"sd-a1\"\nflash.erase-us = 1", "'flash': 'page' is missing"),
+            (
+                "like = \"hdd-7200\"\ndisk.turns-per-minute = 1",
+                "'disk.turns-per-minute' is 1: give 100 to 30000",
+            ),
+            ("like = 1", "'like' is 1: write it in quotes"),
+            ("flush-us = 1", "'queue-depth' is missing"),
+            ("like", "it is no TOML"),
+        ] {
+            assert!(says(text).contains(expected), "{text}: {}", says(text));
+        }
+        let name = parse("no name", "like = \"sd-a1\"").unwrap_err().to_string();
+        assert!(name.contains("'no name' is no name of a storage"), "{name}");
+    }
+}

@@ -73,6 +73,8 @@ struct Medium {
 struct Layer {
     card: Box<dyn Translation>,
     buffer: Buffer,
+    /// Whether each write is in flash when it ends: there is no cache.
+    writes_through: bool,
     erase_ns: u64,
     /// Of a page that it copies.
     page_ns: u64,
@@ -89,7 +91,8 @@ impl Layer {
         let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
         let buffer = Buffer::new(&*card, units, cache_bytes);
         let page_ns = write.bytes(card.page_bytes());
-        Ok(Self { card, buffer, erase_ns: ns(flash.erase_us), page_ns })
+        let (erase_ns, writes_through) = (ns(flash.erase_us), cache_bytes == 0);
+        Ok(Self { card, buffer, writes_through, erase_ns, page_ns })
     }
 
     /// Takes a write; how long it is held up by what the layer copies and erases.
@@ -98,6 +101,9 @@ impl Layer {
         let unit = self.card.unit_bytes();
         for number in offset / unit..(offset + length).div_ceil(unit) {
             self.buffer.write(number as u32, &mut *self.card);
+        }
+        if self.writes_through {
+            self.buffer.flush(&mut *self.card);
         }
         self.stall(before)
     }
@@ -310,3 +316,6 @@ impl Timing for Times {
         end
     }
 }
+
+#[cfg(test)]
+mod tests;
