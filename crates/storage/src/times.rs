@@ -1,10 +1,10 @@
-//! When each request ends: the model of a medium's times. No I/O, and no clock of its own.
+//! The model of a storage: when each request ends. It does no I/O and has no clock.
 //!
-//! A device works on as many requests at a time as its queue is deep. Each has a time that all requests have, which
-//! passes side by side, and one for its bytes, for which they wait for each other. A write ends when it is in the
-//! medium, or where there is a write cache when it has room there; what is in the cache goes on into the medium by
-//! itself. A flush ends when everything is in the medium. What a translation layer copies and erases beside what was
-//! written makes the write wait that it happens in.
+//! The device works on as many requests at a time as its queue is deep. Their latencies pass in
+//! parallel; their bytes are transferred one after the other. Without a write cache, a write ends
+//! when it is in the medium. With a cache, it ends when the cache has room for it, and the cache
+//! drains into the medium in the background. A flush ends when everything is in the medium. What the
+//! translation layer copies and erases delays the write that causes it.
 
 use std::collections::VecDeque;
 
@@ -15,16 +15,17 @@ use embermark_model::storage::{Flash, Platters, Storage, Transfer};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The times of a storage, by the likely values of its parameters. Times are in ns of whichever clock the caller has.
+/// Computes when requests to a storage end, from the likely values of its parameters. Times are in
+/// ns of the caller's clock.
 pub struct Times {
     read: Rate,
     write: Rate,
     flush_ns: u64,
-    /// When each of the requests that it works on at the same time has ended.
+    /// When each of the parallel requests ends.
     slots: Vec<u64>,
-    /// When the last bytes were transferred.
+    /// When the last transfer ends.
     transferred: u64,
-    /// Where the last read ended.
+    /// The offset behind the last read.
     read_to: u64,
     /// The medium behind the cache.
     medium: Medium,
@@ -48,35 +49,35 @@ impl Rate {
         }
     }
 
-    /// How long the transfer of so many bytes takes.
+    /// Returns the transfer time of `length` bytes.
     const fn bytes(self, length: u64) -> u64 {
         length * SECOND / self.bytes_per_second
     }
 }
 
-/// The likely value of a parameter in µs, in ns.
+/// Converts the likely value of a parameter from µs to ns.
 fn ns(us: Spread) -> u64 {
     u64::from(us.typical) * 1_000
 }
 
-/// What is written in the end to: flash, or a disk's platters.
+/// The medium behind the cache: flash or platters.
 struct Medium {
-    /// When all that it has to do is done.
+    /// When its queued work ends.
     free: u64,
-    /// Where the last write ended.
+    /// The offset behind the last write.
     written_to: u64,
     layer: Option<Layer>,
     heads: Option<Heads>,
 }
 
-/// A translation layer that is fed with what is written.
+/// A flash translation layer, fed with the writes.
 struct Layer {
     card: Box<dyn Translation>,
     buffer: Buffer,
-    /// Whether each write is in flash when it ends: there is no cache.
+    /// Whether each write is programmed before it ends, as without a cache.
     writes_through: bool,
     erase_ns: u64,
-    /// Of a page that it copies.
+    /// Time to copy a page.
     page_ns: u64,
 }
 
@@ -95,7 +96,7 @@ impl Layer {
         Ok(Self { card, buffer, writes_through, erase_ns, page_ns })
     }
 
-    /// Takes a write; how long it is held up by what the layer copies and erases.
+    /// Takes a write, and returns its stall in ns: the time of copies and erases.
     fn write(&mut self, offset: u64, length: u64) -> u64 {
         let before = (self.card.done().erases, self.card.copied_pages());
         let unit = self.card.unit_bytes();
@@ -108,7 +109,7 @@ impl Layer {
         self.stall(before)
     }
 
-    /// Takes a flush, likewise.
+    /// Takes a flush, and returns its stall in ns.
     fn flush(&mut self) -> u64 {
         let before = (self.card.done().erases, self.card.copied_pages());
         self.buffer.flush(&mut *self.card);
@@ -122,15 +123,15 @@ impl Layer {
 
     fn discard(&mut self, offset: u64, length: u64) {
         let unit = self.card.unit_bytes();
-        // A unit of which a part is given up holds the rest still.
+        // A unit that is discarded in part still holds the rest.
         for number in offset.div_ceil(unit)..(offset + length) / unit {
             self.buffer.discard(number as u32, &mut *self.card);
         }
     }
 }
 
-/// Heads over turning platters. A track is what passes below them in a turn; a seek takes longer with the square root of
-/// its way (C. Ruemmler, J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3), 1994).
+/// Heads over turning platters. A track is what passes below the heads in one turn. Seek time grows
+/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3), 1994).
 struct Heads {
     turn_ns: u64,
     track_bytes: u64,
@@ -154,7 +155,7 @@ impl Heads {
         }
     }
 
-    /// How long it takes from a moment on until a place is below the heads.
+    /// Moves the heads, and returns the time from `from` until `offset` is below them.
     fn reach(&mut self, offset: u64, from: u64) -> u64 {
         let track = offset / self.track_bytes;
         let way = track.abs_diff(self.track);
@@ -175,7 +176,7 @@ impl Heads {
     }
 }
 
-/// A write cache: what is in it, by when it is in the medium, the oldest first.
+/// A write cache: for each write in it when the medium holds it, and its bytes; oldest first.
 struct Cache {
     bytes: u64,
     write_ns: u64,
@@ -184,7 +185,8 @@ struct Cache {
 }
 
 impl Cache {
-    /// When there is room for so many bytes more: at once, or when enough of what is held has reached the medium.
+    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached the
+    /// medium.
     fn room(&mut self, length: u64, now: u64) -> u64 {
         let mut at = now;
         while let Some((done, bytes)) = self.held.front().copied() {
@@ -202,10 +204,10 @@ impl Cache {
 }
 
 impl Times {
-    /// Those of a storage whose first part is a device of so many bytes.
+    /// Makes the model of a storage whose first `device_bytes` are the device.
     ///
     /// # Errors
-    /// When the device is larger than the storage.
+    /// The device is larger than the storage.
     pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
         let write = Rate::of(storage.write);
         let layer = |flash: &Flash| Layer::new(flash, storage.cache_bytes, write, device_bytes);
@@ -233,7 +235,7 @@ impl Times {
         })
     }
 
-    /// What its translation layer has done so far, where it has one.
+    /// Returns the work of the translation layer so far, if the storage has one.
     pub fn done(&self) -> Option<Done> {
         self.medium.layer.as_ref().map(|layer| layer.card.done())
     }
@@ -244,7 +246,7 @@ impl Times {
         let mut ready =
             begin + if sequential { self.read.sequential_ns } else { self.read.random_ns };
         if let Some(heads) = self.medium.heads.as_mut().filter(|_| !sequential) {
-            // It has to be what the heads do next.
+            // The heads finish their queued work first.
             ready = ready.max(self.medium.free);
             ready += heads.reach(offset, ready);
             self.medium.free = ready;
@@ -266,13 +268,13 @@ impl Times {
         end
     }
 
-    /// Transfers bytes as soon as nobody else's are; the end.
+    /// Transfers bytes when the bus is free, and returns the end.
     fn transfer(&mut self, takes: u64, ready: u64) -> u64 {
         self.transferred = self.transferred.max(ready) + takes;
         self.transferred
     }
 
-    /// Puts bytes into the medium, behind what it has to do already; the end.
+    /// Puts bytes into the medium after its queued work, and returns the end.
     fn program(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         let (write, medium) = (self.write, &mut self.medium);
         let sequential = medium.written_to == offset;
@@ -304,7 +306,7 @@ impl Timing for Times {
             }
             return now;
         }
-        // It waits for one of those that are worked on.
+        // It waits for a free slot.
         let slot = (0..self.slots.len()).min_by_key(|slot| self.slots[*slot]).unwrap_or_default();
         let begin = now.max(self.slots[slot]);
         let end = match kind {
