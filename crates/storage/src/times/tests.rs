@@ -72,11 +72,11 @@ fn in_a_deeper_queue_latencies_pass_side_by_side_and_bytes_do_not() {
 fn a_cache_takes_writes_at_the_bus_and_a_flush_waits_for_all_of_them() {
     let cached = format!("{PLAIN}cache = 3000\ncached-write-us = 50\n");
     let mut cached = times(&cached.replace("flush-us = 0", "flush-us = 500"));
-    // 50 µs and 1,000 bytes at the 10 MB/s of reads; in the medium it is 2 ms later.
+    // 50 µs and 1,000 bytes at the 10 MB/s of reads; programming takes 2 ms and begins with the first byte.
     let taken = 150 * US;
     assert_eq!(cached.end(write(0, 1_000), 0), taken);
     assert_eq!(cached.end(write(50_000, 1_000), taken), 2 * taken);
-    let medium = taken + 2 * 2 * MS;
+    let medium = 50 * US + 2 * 2 * MS;
     assert_eq!(cached.end(FLUSH, MS), medium + 500 * US);
     // A flush of nothing.
     assert_eq!(cached.end(FLUSH, 100 * MS), 100 * MS + 500 * US);
@@ -94,6 +94,42 @@ fn a_cache_that_is_full_takes_writes_as_fast_as_the_medium_does() {
     }
     assert_eq!(took[..3], [100 * US; 3]);
     assert!(took[10..].iter().all(|took| *took == 2 * MS), "{took:?}");
+}
+
+#[test]
+fn a_write_larger_than_the_cache_ends_when_the_rest_fits() {
+    let mut cached = times(&format!("{PLAIN}cache = 1000\ncached-write-us = 0\n"));
+    // 10,000 bytes are transferred in 1 ms and programmed in 11; the cache holds the last 1,000.
+    assert_eq!(cached.end(write(0, 10_000), 0), 10 * MS);
+    assert_eq!(cached.end(FLUSH, 10 * MS), 11 * MS);
+}
+
+#[test]
+fn a_disk_writes_what_its_cache_holds_in_the_order_of_its_places() {
+    let disk = r#"
+cache = 1000000
+cached-write-us = 0
+[disk]
+turns-per-minute = 600
+track-seek-us = 1000
+full-seek-us = 5000
+capacity = 100000000
+"#;
+    let last = |places: &[u64]| {
+        let mut disk = times(&format!("{PLAIN}{disk}"));
+        for place in places {
+            // The cache takes each at once.
+            assert_eq!(disk.end(write(*place, 1_000), 0), disk.slots[0]);
+        }
+        assert!(disk.slots[0] <= places.len() as u64 * 100 * US);
+        disk.end(FLUSH, MS)
+    };
+    // All pass in one turn, in whichever order they came.
+    let in_order = last(&[50_000, 60_000, 70_000, 80_000]);
+    assert_eq!(in_order, 81 * MS);
+    assert_eq!(last(&[50_000, 80_000, 70_000, 60_000]), in_order);
+    // Written again before it left the cache, a place is written once.
+    assert_eq!(last(&[50_000, 60_000, 60_000, 60_000, 70_000, 80_000]), in_order);
 }
 
 #[test]
