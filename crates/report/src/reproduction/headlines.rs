@@ -133,8 +133,8 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
     };
-    let what = |odd: &[&[String]]| {
-        let said = beside.what.iter().chain(odd.iter().copied().flatten()).cloned();
+    let what = |deviations: &[&[String]]| {
+        let said = beside.what.iter().chain(deviations.iter().copied().flatten()).cloned();
         Some(text::unique(said).join("; ")).filter(|what| !what.is_empty())
     };
     let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
@@ -144,7 +144,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                let (of, ours, what) = (found.shown, found.ours, what(&[&found.odd]));
+                let (of, ours, what) = (found.shown, found.ours, what(&[&found.deviations]));
                 Ratio { of, is_measured: true, ours, what, ratio: None }
             }
             Ok(None) => none("not run".to_owned()),
@@ -167,7 +167,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         ratio: Some(Figure::Number(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
-        what: what(&[&above.odd, &below.odd]),
+        what: what(&[&above.deviations, &below.deviations]),
         ours,
     }
 }
