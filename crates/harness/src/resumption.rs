@@ -8,11 +8,14 @@ use embermark_model::ServerUrl;
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 
+use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
+use crate::imitation::Imitation;
 use crate::journal::{self, Head};
 use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
+use crate::run::needed_bytes;
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::{HarnessError, cells, device, manifest, passwords};
@@ -76,6 +79,12 @@ pub fn resume(
         let allowed = confinement.allow_memory_limits(run_id, least);
         allowed.map_err(|why| refuse(format!("its limits of memory cannot be set: {why}")))?;
     }
+    let has_storage = |cell: &PlannedCell| cell.skip.is_none() && cell.id.storage.is_some();
+    let imitation = cells.iter().any(has_storage).then(|| {
+        let begun = Imitation::begin(&dirs.data, needed_bytes(plan, cells));
+        begun.map_err(|why| refuse(format!("its storages cannot be imitated: {why}")))
+    });
+    let imitation = imitation.transpose()?;
     let mut journal = journal::Writer::reopen(&path)?;
     let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
     let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
@@ -90,6 +99,7 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let mut run = Run::new(run_id, (plan, options), dirs, confinement, journal, progress);
+    run.imitation = imitation;
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

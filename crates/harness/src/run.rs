@@ -10,6 +10,7 @@ use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::confinement::Confinement;
+use crate::imitation::{self, Imitation};
 use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
 use crate::outdir::{OutDir, RESULT};
@@ -64,6 +65,11 @@ pub fn run(
     {
         cells::skip_memory_limits(&mut cells, &why);
     }
+    let needed = needed_bytes(plan, &cells);
+    let imitation = imitation::of_cells(&mut cells, plan, &options.catalog, || {
+        Imitation::begin(&dirs.data, needed)
+    });
+    manifest.storage_path = imitation.as_ref().map(Imitation::path);
     let machine = manifest.machine.clone();
     let head = Head {
         embermark_journal: journal::VERSION,
@@ -76,6 +82,7 @@ pub fn run(
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let mut run = Run::new(&run_id, (plan, options), dirs, confinement, journal, progress);
+    run.imitation = imitation;
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {

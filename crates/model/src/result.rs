@@ -17,6 +17,7 @@ mod flash;
 mod loaded;
 mod repeated;
 mod run;
+mod storage;
 mod timeline;
 mod wear;
 mod write_behind;
@@ -32,6 +33,7 @@ pub use run::{
     ClientRun, Counts, Execution, Latency, Observed, OpenLoopSchedule, PhaseKind, PhaseResult,
     Resources, Run,
 };
+pub use storage::{StoragePath, StorageTimes};
 pub use timeline::{Round, Slice, SliceLatency, Stall, SteadyFigure, SteadyState, Timeline};
 pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
@@ -109,6 +111,9 @@ pub struct Manifest {
     /// Why what reaches storage was not counted; absent where it was, or was not to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
+    /// What the way to an imitated storage takes on this machine, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_path: Option<StoragePath>,
     /// Why no card was modelled; absent where they were, or none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_modelled: Option<String>,
@@ -404,6 +409,9 @@ pub struct Trial {
     /// where it had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
+    /// How well the imitated storage of its cell kept its times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_times: Option<StorageTimes>,
     /// What modelled cards would have done, of the trial that counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<FlashModel>,

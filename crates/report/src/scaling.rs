@@ -16,7 +16,7 @@ mod turns;
 mod tests;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Explained, MemoryLimit, Scale};
+use embermark_model::{Durability, Explained, MemoryLimit, Scale, StorageName};
 use serde::{Serialize, Serializer};
 
 pub use growth::{Growth, Step};
@@ -84,6 +84,9 @@ pub struct Within<'a> {
     /// The limit of memory, if any.
     #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
+    /// The imitated storage, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageName>,
 }
 
 /// A phase in a variant of a workload.
@@ -104,8 +107,8 @@ pub struct SeriesId<'a> {
 
 impl<'a> Within<'a> {
     pub(crate) const fn of(group: &Group<'a>) -> Self {
-        let Group { workload, memory_limit, durability: tier, .. } = *group;
-        Self { workload, tier, memory_limit }
+        let Group { workload, memory_limit, storage, durability: tier, .. } = *group;
+        Self { workload, tier, memory_limit, storage }
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
 }
 
 /// `sensors within 256 MiB · durability process · cold reads`.
-fn title(Within { workload, tier, memory_limit }: Within<'_>, cold: bool) -> String {
+fn title(Within { workload, tier, memory_limit, storage }: Within<'_>, cold: bool) -> String {
     let limit = memory_limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
     let cold = if cold { " · cold reads" } else { "" };
     format!("{}{limit} · durability {tier}{cold}", text::plain(workload))
