@@ -1,4 +1,4 @@
-//! A loop device that hands each request to its file as it is: past the page cache, and not page by page.
+//! Loop devices with direct I/O: each request reaches the file as a whole, past the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-/// Of linux/loop.h.
+/// Constants of linux/loop.h.
 const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
 const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 
-/// Others may take the device that was free a moment ago.
+/// Attempts to get a free device, since another process may take it first.
 const TRIES: usize = 16;
 
 /// `struct loop_info64` of linux/loop.h.
@@ -43,20 +43,20 @@ struct Config {
     reserved: [u64; 8],
 }
 
-/// A loop device over a file. The kernel takes it away when nobody has it open or mounted any more, whoever is killed
-/// (`LO_FLAGS_AUTOCLEAR`, loop(4)).
+/// A loop device over a file. The kernel removes it when nobody has it open or mounted any more, even
+/// after a kill (`LO_FLAGS_AUTOCLEAR`, loop(4)).
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
-    /// Its place in `/dev`.
+    /// Path in `/dev`.
     pub path: PathBuf,
     _open: File,
 }
 
 impl LoopDevice {
-    /// Makes one over a file.
+    /// Creates a loop device over a file.
     ///
     /// # Errors
-    /// When the system has none to give, or the file takes no direct I/O.
+    /// There is no free loop device, or the file does not support direct I/O.
     pub fn over(file: &Path) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
@@ -65,7 +65,7 @@ impl LoopDevice {
             let free = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
             let path = PathBuf::from(format!("/dev/loop{}", Errno::result(free)?));
             let open = OpenOptions::new().read(true).write(true).open(&path)?;
-            // SAFETY: of numbers and arrays of numbers alone, of which every value is one.
+            // SAFETY: the struct has only integers, for which zero is valid.
             let mut config: Config = unsafe { std::mem::zeroed() };
             config.fd = backing.as_raw_fd().cast_unsigned();
             config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;

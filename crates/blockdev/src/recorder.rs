@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
-    OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
-    WriteFlags,
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyWrite, Request, WriteFlags,
 };
 
 use crate::image::Image;
@@ -134,6 +134,15 @@ impl<M: Medium> Recorder<M> {
 }
 
 impl<M: Medium> Filesystem for Recorder<M> {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        if M::DIRECT {
+            // Requests of a loop device do not wait for each other; an older kernel has them wait.
+            let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+            let _ = config.set_max_background(64);
+        }
+        Ok(())
+    }
+
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let found = (parent == ROOT && name == FILE).then(|| self.attributes(IMAGE)).flatten();
         match found {
@@ -150,7 +159,8 @@ impl<M: Medium> Filesystem for Recorder<M> {
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let direct = if M::DIRECT { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::empty() };
+        let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+        let direct = if M::DIRECT { direct } else { FopenFlags::empty() };
         reply.opened(FileHandle(0), direct);
     }
 

@@ -1,4 +1,4 @@
-//! A file system on a device that answers each request after the time that somebody else says.
+//! A file system on a device that completes each request at the time that a model gives.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,52 +16,53 @@ use crate::file_system::FileSystem;
 use crate::recorder::{Medium, lock};
 use crate::trace::{Access, AccessKind, Trace};
 
-/// What is asked of a device: bytes from a place on, or of a flush none.
+/// A request to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What.
+    /// /// What is requested.
     pub kind: RequestKind,
-    /// Where, in bytes from the device's begin.
+    /// Offset in bytes; 0 for a flush.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes; 0 for a flush.
     pub length: u64,
 }
 
-/// What is asked.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Bytes are read.
+    /// A read.
     Read,
-    /// Bytes are written.
+    /// A write.
     Write,
-    /// Bytes are given up.
+    /// A discard: the content is no longer needed.
     Discard,
-    /// What was written is to be kept.
+    /// A flush: what was written before has to be durable.
     Flush,
 }
 
-/// Says when requests end.
+/// A model of a device's times.
 pub trait Timing: Send {
-    /// When a request ends that arrives `now`, in ns of the same clock. Requests come in the order of their arrivals.
+    /// Returns when a request ends that arrives at `now`, in ns of the same clock. Requests come in
+    /// order of arrival.
     fn end(&mut self, request: Request, now: u64) -> u64;
 }
 
-/// What the way to a device and back takes, beside what the device does, in ns. It passes by itself, and so is part of
-/// the time that a request is to take.
+/// The time of the path to a device and back, in ns: kernel, FUSE and wake-ups. It is subtracted from
+/// the time that the device waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCost {
-    /// Of a read of 4 KiB.
+    /// For a read of 4 KiB.
     pub read_ns: u64,
-    /// Of a write of 4 KiB.
+    /// For a write of 4 KiB.
     pub write_ns: u64,
-    /// Of a flush.
+    /// For a flush.
     pub flush_ns: u64,
     /// For each KiB of a read or write beyond 4.
     pub kib_ns: u64,
 }
 
 impl PathCost {
-    /// That of a request.
+    /// Returns the cost for a request.
     pub const fn of(&self, request: Request) -> u64 {
         let further = (request.length / 1024).saturating_sub(4) * self.kib_ns;
         match request.kind {
@@ -73,37 +74,38 @@ impl PathCost {
     }
 }
 
-/// How well a device kept the times that it was to have.
+/// How well a device kept the times of its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Requests that it answered, discards not among them.
+    /// Completed requests, discards included.
     pub requests: u64,
-    /// Those that it answered too late by more than 50 µs and by more than a twentieth of their time.
+    /// Requests that completed too late by more than 50 µs and more than 5 % of their time.
     pub late: u64,
-    /// How much later than it was to be the latest was answered, in ns.
+    /// The largest delay, in ns.
     pub latest_ns: u64,
-    /// What the times of all came to, in ns.
+    /// Sum of the times by the model, in ns.
     pub time_ns: u64,
-    /// How much later than they were to be all were answered, in ns.
+    /// Sum of all delays, in ns.
     pub late_ns: u64,
 }
 
-/// An answer that is no later than this is in time, in ns.
+/// A delay that counts as in time, in ns.
 const IN_TIME_NS: u64 = 50_000;
 
-/// A file system, mounted on a device whose content is a file, and which takes as long as a [`Timing`] says. What
-/// reaches it is recorded. Dropping it unmounts it.
+/// A file system mounted on a device that keeps its content in a file and takes the times of a
+/// [`Timing`]. It records what reaches it. Dropping it unmounts it.
 ///
-/// Nothing is promised of what the file holds after a power cut: a flush takes its time, and is not done.
+/// A flush takes its time but does not flush the file: nothing survives a power cut of this machine
+/// for certain.
 #[derive(Debug)]
 pub struct TimedDevice {
-    /// The folder at which the file system is mounted.
+    /// The mount point.
     pub at: PathBuf,
     noted: Arc<Mutex<Noted>>,
     mounted: Mounted,
 }
 
-/// What a device has to tell.
+/// What a device records.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     pub trace: Trace,
@@ -111,11 +113,11 @@ pub(crate) struct Noted {
 }
 
 impl TimedDevice {
-    /// Mounts the file system that the file `image` holds, below `folder`, which is made. So many requests are worked
-    /// on at the same time.
+    /// Mounts the file system in the file `image`, below `folder`, which it creates. The device works on
+    /// `at_once` requests at a time.
     ///
     /// # Errors
-    /// When FUSE or the loop device cannot be had, or the file system not be mounted.
+    /// FUSE or a loop device is not available, or the file system cannot be mounted.
     pub fn mount(
         folder: &Path,
         image: &Path,
@@ -133,16 +135,16 @@ impl TimedDevice {
         Ok(Self { at: mounted.at.clone(), noted, mounted })
     }
 
-    /// How well it has kept its times so far.
+    /// Returns how well the device has kept its times so far.
     pub fn kept(&self) -> Kept {
         lock(&self.noted).kept
     }
 
-    /// Unmounts it, and returns what has reached it, what unmounting brought there included, and how well it kept its
-    /// times.
+    /// Unmounts it. Returns the trace of what reached the device, unmounting included, and how well it
+    /// kept its times.
     ///
     /// # Errors
-    /// When it is in use still.
+    /// The file system is still in use.
     pub fn unmount(mut self) -> Result<(Trace, Kept), DeviceError> {
         self.mounted.take_down()?;
         let Noted { trace, kept } = std::mem::take(&mut *lock(&self.noted));
@@ -150,13 +152,13 @@ impl TimedDevice {
     }
 }
 
-/// Has this thread, and those that it starts, wake when they asked to: ahead of all that has no time to keep, and not
-/// when it suits the kernel, which is up to 50 µs later (prctl(2), `PR_SET_TIMERSLACK`). Where a limit withholds it, it is done
-/// without: how well times were kept is counted.
+/// Makes this thread and those that it starts wake up on time: with real-time priority, and without
+/// the timer slack of 50 µs (prctl(2), `PR_SET_TIMERSLACK`). Continues without where the system
+/// refuses: [`Kept`] shows the effect.
 fn keep_time() {
     let _ = nix::sys::prctl::set_timerslack(1);
     let first = libc::sched_param { sched_priority: 1 };
-    // SAFETY: of this thread, and the call reads a `struct sched_param`.
+    // SAFETY: 0 is this thread, and the call reads a `struct sched_param`.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) };
 }
 
@@ -164,14 +166,14 @@ fn monotonic_ns() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds()).unsigned_abs()
 }
 
-/// Sleeps until a moment of the monotonic clock.
+/// Sleeps until a time of the monotonic clock.
 fn sleep_until(ns: u64) {
     let until = TimeSpec::nanoseconds(ns.cast_signed());
     let flags = ClockNanosleepFlags::TIMER_ABSTIME;
     while let Err(Errno::EINTR) = clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until) {}
 }
 
-/// A file that is read and written at once, and answers later.
+/// A file whose requests are done at once and completed later.
 pub(crate) struct Timed {
     file: File,
     bytes: u64,
@@ -182,7 +184,7 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Over a file, on the thread that serves it.
+    /// Opens the file, on the thread that serves it.
     pub fn over(
         image: &Path,
         timing: Box<dyn Timing>,
@@ -196,9 +198,9 @@ impl Timed {
         Ok(Self { file, bytes, timing: Mutex::new(timing), at_once, path, noted })
     }
 
-    /// Does what a request asks for, and returns when it has taken its time.
+    /// Does the work of a request, and returns when its time has passed.
     fn serve<T>(&self, request: Request, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        // Asked where nobody comes between: requests are in the order of their times.
+        // Under the lock, so that requests come in order of arrival.
         let (begun, end) = {
             let mut timing = lock(&self.timing);
             let begun = monotonic_ns();
@@ -206,7 +208,8 @@ impl Timed {
         };
         let done = work()?;
         let worked = monotonic_ns();
-        let due = end.saturating_sub(self.path.of(request));
+        // A request that takes less than the path completes at once.
+        let due = end.saturating_sub(self.path.of(request)).max(begun);
         if due > worked {
             sleep_until(due);
         }

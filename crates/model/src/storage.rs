@@ -1,4 +1,4 @@
-//! A storage device, as far as a model of its times has to know it.
+//! Storage devices that can be imitated: their parameters.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use crate::Card;
 use crate::card::Spread;
 
-/// The name of a storage: a built-in one's, or that of a file without its ending. It is part of a cell, so it is
-/// small and copied.
+/// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's id, so it is
+/// small and `Copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct StorageName(ArrayString<{ Self::MOST }>);
 
-/// A name that no storage can have.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no name of a storage: give 1 to 32 letters, digits, dashes and underscores")]
+#[error("'{0}' is not a valid storage name: use 1 to 32 letters, digits, dashes and underscores")]
 pub struct NoName(pub String);
 
 impl StorageName {
-    /// The most bytes a name has.
+    /// Maximum length of a name in bytes.
     pub const MOST: usize = 32;
 
-    /// A name. It stands in names of folders and columns.
+    /// Checks a name, which becomes part of folder and column names.
     ///
     /// # Errors
     /// When it is empty, longer than [`MOST`](Self::MOST) bytes, or has other characters than letters, digits, dashes
@@ -61,63 +61,63 @@ impl fmt::Display for StorageName {
     }
 }
 
-/// A storage device whose times can be imitated. `docs/storage.md` has the model and the source of each figure.
+/// The parameters of a storage device. `docs/storage.md` explains the model and gives the source of each figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
     /// Its name.
     pub name: StorageName,
-    /// What it is, in a line.
+    /// A one-line description.
     pub about: String,
-    /// How long a read takes.
+    /// The time of a read.
     pub read: Transfer,
-    /// How long a write takes until it is in the medium.
+    /// The time until a write is in the medium.
     pub write: Transfer,
-    /// How long a flush takes when everything is in the medium already, in µs.
+    /// The time of a flush when the write cache is empty, in µs.
     pub flush_us: Spread,
-    /// Its volatile write cache, in bytes: a write ends when it is there, and a flush when all of it is in the medium. 0:
-    /// it has none, and a write ends when it is in the medium.
+    /// Size of the volatile write cache in bytes. A write ends when the cache holds it, and a flush when the medium
+    /// does. 0: no cache, and a write ends when the medium holds it.
     pub cache_bytes: u64,
-    /// How long a write into the cache takes, beside its bytes at the rate of reads, in µs.
+    /// The latency of a write into the cache in µs. Its bytes are transferred at the rate of reads.
     pub cached_write_us: Spread,
-    /// How many requests it works on at the same time.
+    /// The number of requests that the device works on at the same time.
     pub queue_depth: u32,
-    /// Its flash and translation layer: erasing and copying make some writes wait. None: its times have no stalls.
+    /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no stalls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
-    /// Its platters and heads, where it has such.
+    /// The mechanics of a hard disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<Platters>,
 }
 
-/// How long a request takes: a time that all have, and one that grows with the bytes.
+/// The time of a request: a latency, and a transfer time that grows with the number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Of a request that does not begin where the last one of its kind ended, in µs.
+    /// Latency of a request that does not begin where the last one of its kind ended, in µs.
     pub random_us: Spread,
-    /// Of one that does, in µs.
+    /// Latency of a request that does, in µs.
     pub sequential_us: Spread,
-    /// Bytes that are transferred beside that, in kB (1,000 bytes) a second.
+    /// Transfer rate in kB (1,000 bytes) per second.
     pub kb_per_s: Spread,
 }
 
-/// What makes writes to flash wait.
+/// What stalls writes to flash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flash {
-    /// Its geometry and how it maps addresses.
+    /// Its geometry and address mapping.
     pub card: Card,
-    /// How long an erase takes, in µs. A page that it copies takes as long as one that is written in a long row.
+    /// The time of an erase in µs. Copying a page takes as long as writing one at [`Storage::write`]'s rate.
     pub erase_us: Spread,
 }
 
 /// A hard disk's mechanics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platters {
-    /// Turns a minute.
+    /// Rotational speed in turns per minute.
     pub turns_per_minute: u32,
-    /// A move of the heads to the next track, in µs.
+    /// Seek time to the next track, in µs.
     pub track_seek_us: Spread,
-    /// A move across the whole disk, in µs.
+    /// Seek time across the whole disk, in µs.
     pub full_seek_us: Spread,
-    /// Bytes of the whole disk: what lies on it here is the first part of them.
+    /// Capacity of the whole disk in bytes. The imitated device is its first part.
     pub capacity_bytes: u64,
 }

@@ -1,11 +1,11 @@
-//! The storages that are known by a name: a file each in `media`, which says where its figures are from.
+//! The built-in storages. Each is a file in `media`, which gives the source of each figure.
 
 use embermark_model::Storage;
 use embermark_model::choice::{self, UnknownName};
 
 use crate::file;
 
-/// Every built-in storage: its name and its file.
+/// Name and TOML of every built-in storage.
 pub const STORAGES: [(&str, &str); 7] = [
     ("sd-class10", include_str!("../media/sd-class10.toml")),
     ("sd-a1", include_str!("../media/sd-a1.toml")),
@@ -16,24 +16,24 @@ pub const STORAGES: [(&str, &str); 7] = [
     ("nvme", include_str!("../media/nvme.toml")),
 ];
 
-/// Their names.
+/// Names of the built-in storages.
 pub fn names() -> impl Iterator<Item = &'static str> {
     STORAGES.iter().map(|(name, _)| *name)
 }
 
-/// The text of the built-in storage of a name.
+/// Returns the TOML of the built-in storage `name`.
 ///
 /// # Errors
-/// When there is none; says which there are, and the nearest.
+/// Unknown name: the error lists the valid names and suggests the nearest.
 pub fn text_of(name: &str) -> Result<&'static str, UnknownName> {
     let found = STORAGES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| choice::unknown("storage", name, names()))
 }
 
-/// The built-in storage of a name.
+/// Returns the built-in storage `name`.
 ///
 /// # Errors
-/// When there is none; says which there are, and the nearest.
+/// Unknown name: the error lists the valid names and suggests the nearest.
 pub fn built_in(name: &str) -> Result<Storage, UnknownName> {
     let text = text_of(name)?;
     Ok(file::parse(name, text).unwrap_or_else(|error| panic!("built-in storage {name}: {error}")))

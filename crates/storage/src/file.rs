@@ -1,4 +1,4 @@
-//! A storage from TOML.
+//! Reads the description of a storage from TOML.
 
 use bytesize::ByteSize;
 use embermark_flash::CardError;
@@ -9,46 +9,46 @@ use toml::{Table, Value};
 
 use crate::built_in::built_in;
 
-/// What is wrong with the description of a storage.
+/// An error in the description of a storage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
-    /// It is no TOML.
-    #[error("it is no TOML: {0}")]
+    /// Invalid TOML.
+    #[error("invalid TOML: {0}")]
     Toml(String),
-    /// Its name, which is that of the file, cannot be one.
+    /// Invalid name. The name of a storage is the stem of its file's name.
     #[error(transparent)]
     Name(#[from] NoName),
-    /// A name that is none of those that may stand there.
+    /// An unknown key, or an unknown storage in `like`.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// Something must be there and is not.
+    /// A missing key.
     #[error("'{0}' is missing: give it, or with 'like' a built-in storage that has the rest")]
     Missing(String),
-    /// A value is not what it is to be.
+    /// An invalid value.
     #[error("'{key}' is {given}: {wanted}")]
     Value {
-        /// Whose value.
+        /// The key, with its table: `read.random-us`.
         key: String,
-        /// What it is.
+        /// The value given.
         given: String,
-        /// What it is to be.
+        /// What is allowed.
         wanted: String,
     },
-    /// Its translation layer.
+    /// An error in the table `flash`.
     #[error("'flash': {0}")]
     Flash(#[from] CardError),
 }
 
-/// The longest time that a parameter may be, in µs.
+/// Maximum of a time, in µs.
 const MOST_US: f64 = 10_000_000.0;
 
-/// The highest rate, in MB/s.
+/// Maximum of a rate, in MB/s.
 const MOST_MB_PER_S: f64 = 20_000.0;
 
-/// The deepest queue: that many threads serve it.
+/// Maximum queue depth. As many threads serve the device.
 const DEEPEST: u32 = 32;
 
-/// The largest cache: what is in it is remembered write by write.
+/// Maximum cache size in bytes. The model remembers each write in the cache.
 const LARGEST_CACHE: u64 = 1 << 30;
 
 const KEYS: [&str; 10] = [
@@ -64,10 +64,10 @@ const KEYS: [&str; 10] = [
     "disk",
 ];
 
-/// Reads a storage of that name from TOML.
+/// Reads the storage `name` from TOML.
 ///
 /// # Errors
-/// When it is no TOML, has a key or a value that is unknown or out of its range, or lacks one.
+/// Returns an error for invalid TOML, an unknown or missing key, or a value out of range.
 pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
     let name = StorageName::new(name)?;
     let table: Table = text
@@ -108,10 +108,10 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
     })
 }
 
-/// A table whose values are read by their keys.
+/// Reads the values of one table.
 struct Reading<'a> {
     table: &'a Table,
-    /// What its keys begin with in messages.
+    /// The table's name in messages, with a dot: `read.`.
     prefix: &'static str,
 }
 
@@ -155,8 +155,8 @@ impl<'a> Reading<'a> {
         bytes.map_or_else(|| self.refused(key, wanted), Ok)
     }
 
-    /// One number, or three: the least, what is likely, and the most (or of a rate the other way round). Each times
-    /// `times`, and no more than `most` before that.
+    /// Reads one number, or three: best, likely and worst. Each is at most `most` and is multiplied
+    /// by `times`.
     fn spread(
         &self,
         key: &str,
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// `flash`: the keys of a card's file, and `erase-us`; `false` where there is to be none.
+    /// Reads `flash`: the keys of a card's file, and `erase-us`. `false` removes what `like` has.
     fn flash(
         &self,
         name: StorageName,
@@ -267,5 +267,72 @@ impl<'a> Reading<'a> {
             full_seek_us: seek("full-seek-us", like.map(|like| like.full_seek_us))?,
             capacity_bytes: read.size("capacity", like.map(|like| like.capacity_bytes))?,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{STORAGES, Times};
+
+    #[test]
+    fn every_built_in_storage_is_read_and_holds_a_device() {
+        for (name, _) in STORAGES {
+            let storage = built_in(name).unwrap();
+            assert_eq!(storage.name.as_str(), name);
+            assert!(!storage.about.is_empty() && storage.read.kb_per_s.typical > 1_000, "{name}");
+            Times::new(&storage, 1 << 30).unwrap();
+            let like = parse(name, &format!("like = \"{name}\"\nabout = \"{}\"", storage.about));
+            assert_eq!(like.unwrap(), storage);
+        }
+    }
+
+    #[test]
+    fn a_storage_like_another_one_has_the_rest_from_there() {
+        let own = parse("own", "like = \"hdd-7200\"\nflush-us = [1, 2, 3]\nwrite.mb-per-s = 0.5")
+            .unwrap();
+        let like = built_in("hdd-7200").unwrap();
+        assert_eq!((own.disk, own.cache_bytes), (like.disk, like.cache_bytes));
+        assert_eq!(own.flush_us, Spread { low: 1, typical: 2, high: 3 });
+        assert_eq!(
+            (own.write.kb_per_s, own.write.random_us),
+            (Spread::of(500), like.write.random_us)
+        );
+        let bare = parse("own", "like = \"sd-a1\"\nflash = false").unwrap();
+        assert_eq!(bare.flash, None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_field_and_what_is_allowed() {
+        let says = |text: &str| parse("own", text).unwrap_err().to_string();
+        for (text, expected) in [
+            ("like = \"sd-a11\"", "unknown storage 'sd-a11', did you mean 'sd-a1'?"),
+            ("flush = 3", "unknown key 'flush', did you mean 'flush-us'?"),
+            ("like = \"sd-a1\"\nread.random = 3", "did you mean 'random-us'?"),
+            (
+                "like = \"sd-a1\"\nread.random-us = -3",
+                "'read.random-us' is -3: give a number from 0 to 10000000",
+            ),
+            ("like = \"sd-a1\"\nread.random-us = 99000000", "give a number from 0 to 10000000"),
+            ("like = \"sd-a1\"\nread.random-us = [1, 5, 3]", "as [best, likely, worst]"),
+            ("like = \"sd-a1\"\nread = 3", "'read' is 3: write a table"),
+            ("like = \"sd-a1\"\nwrite.mb-per-s = 0", "'write.mb-per-s' is 0: give more than 0"),
+            ("like = \"sd-a1\"\ncache = \"2 GiB\"", "give at most 1 GiB"),
+            ("like = \"sd-a1\"\ncache = \"1 MiB\"", "'cached-write-us' is missing"),
+            ("like = \"sd-a1\"\nqueue-depth = 0", "'queue-depth' is 0: give 1 or more"),
+            ("like = \"sd-a1\"\nqueue-depth = 64", "give a number from 0 to 32"),
+            ("like = \"sd-a1\"\nflash.erase-us = 1", "'flash': 'page' is missing"),
+            (
+                "like = \"hdd-7200\"\ndisk.turns-per-minute = 1",
+                "'disk.turns-per-minute' is 1: give 100 to 30000",
+            ),
+            ("like = 1", "'like' is 1: write it in quotes"),
+            ("flush-us = 1", "'queue-depth' is missing"),
+            ("like", "invalid TOML"),
+        ] {
+            assert!(says(text).contains(expected), "{text}: {}", says(text));
+        }
+        let name = parse("no name", "like = \"sd-a1\"").unwrap_err().to_string();
+        assert!(name.contains("'no name' is not a valid storage name"), "{name}");
     }
 }

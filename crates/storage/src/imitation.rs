@@ -1,4 +1,4 @@
-//! A storage that is imitated: a file system on a device that takes the times of a model.
+//! Imitates a storage: a file system on a device whose requests take the times of a model.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -13,69 +13,68 @@ use embermark_model::Storage;
 
 use crate::times::Times;
 
-/// Why a storage is not imitated.
+/// A reason why a storage cannot be imitated.
 #[derive(Debug, thiserror::Error)]
 pub enum ImitationError {
-    /// The system does not give what it takes: root, FUSE, a loop device.
+    /// Root, FUSE or a loop device is not available.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The file system is larger than the storage.
-    #[error("{storage} holds {} bytes, fewer than the {} of the file system: give a smaller scale or another storage", .refused.capacity_bytes, .refused.device_bytes)]
+    #[error("{storage} holds {} bytes, fewer than the {} of the file system: use a smaller scale or another storage", .refused.capacity_bytes, .refused.device_bytes)]
     TooSmall {
         /// The storage's name.
         storage: String,
         /// Both sizes.
         refused: Refused,
     },
-    /// It is faster than the way to it on this machine.
+    /// The storage is faster than the path to an imitated device on this machine.
     #[error(
-        "{storage} is too fast to be imitated on this machine: {what} takes {takes_us} µs there, and the way to an imitated \
-         device alone {path_us} µs here"
+        "{storage} is too fast to be imitated on this machine: {what} takes {takes_us} µs there, and the path to an imitated device takes {path_us} µs here"
     )]
     TooFast {
         /// The storage's name.
         storage: String,
         /// `a read of 4 KiB`.
         what: &'static str,
-        /// What that takes by the model, in µs.
+        /// Its time by the model, in µs.
         takes_us: u64,
-        /// What the way takes, in µs.
+        /// Time of the path, in µs.
         path_us: u64,
     },
 }
 
-/// The means to imitate storages on this machine.
+/// Imitates storages on this machine.
 #[derive(Debug)]
 pub struct Imitator {
     path: PathCost,
-    /// Open for as long as processors are not to sleep.
+    /// Keeps idle processors awake while it is open.
     _awake: Option<File>,
 }
 
 impl Imitator {
-    /// Measures what the way to an imitated device takes here, below `folder`, which has to be seen with
-    /// [mounts of one's own](embermark_blockdev::own_mounts). As long as this value lives, processors that have nothing to do wait
-    /// without sleeping, where the system lets them (`/dev/cpu_dma_latency`, the kernel's PM QoS interface): waking takes as long
-    /// as some media's requests.
+    /// Measures the time of the path to an imitated device, in `folder`. Call
+    /// [`own_mounts`](embermark_blockdev::own_mounts) before. While this value lives, idle
+    /// processors stay awake where the system allows it (`/dev/cpu_dma_latency`, the kernel's PM QoS
+    /// interface), because waking one takes as long as a request to a fast medium.
     ///
     /// # Errors
-    /// When FUSE or a loop device cannot be had.
+    /// FUSE or a loop device is not available.
     pub fn begin(folder: &Path) -> Result<Self, DeviceError> {
         let awake = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok();
         let awake = awake.filter(|mut file| file.write_all(&0_i32.to_ne_bytes()).is_ok());
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
-    /// What the way takes.
+    /// Returns the time of the path.
     pub const fn path(&self) -> PathCost {
         self.path
     }
 
-    /// Whether a storage is slow enough to be imitated here. A write that a cache takes may be faster than the way: it takes as
-    /// long as the way then, and what is waited for in a commit is the flush.
+    /// Checks that a storage is slow enough to be imitated here. A write into a cache may be faster than
+    /// the path; it then takes as long as the path. A commit waits for the flush anyway.
     ///
     /// # Errors
-    /// [Too fast](ImitationError::TooFast), with the figures.
+    /// [`ImitationError::TooFast`], with the figures.
     pub fn can(&self, storage: &Storage) -> Result<(), ImitationError> {
         let cached = storage.cache_bytes > 0;
         let bytes_us = |kb_per_s: u32| 4_096 * 1_000 / u64::from(kb_per_s.max(1));
@@ -101,11 +100,12 @@ impl Imitator {
         }
     }
 
-    /// Mounts the file system in the file `image` on an imitated storage, below `folder`, which is made. The storage is
-    /// [filled](embermark_model::Card::filled_permille) as its file says, and its cache is empty.
+    /// Mounts the file system in the file `image` on an imitated storage, below `folder`, which it
+    /// creates. The flash is [filled](embermark_model::Card::filled_permille) as the storage's file
+    /// says, and the cache is empty.
     ///
     /// # Errors
-    /// When it is too fast or too small, or cannot be mounted.
+    /// The storage is too fast or too small, or the file system cannot be mounted.
     pub fn mount(
         &self,
         storage: &Storage,
@@ -129,28 +129,28 @@ impl Imitator {
 
 /// A file system on an imitated storage. Dropping it unmounts it.
 pub struct Imitated {
-    /// The folder at which it is mounted.
+    /// The mount point.
     pub at: PathBuf,
     device: TimedDevice,
     times: Shared,
 }
 
 impl Imitated {
-    /// How well it has kept its times so far.
+    /// Returns how well the device has kept its times so far.
     pub fn kept(&self) -> Kept {
         self.device.kept()
     }
 
-    /// What its translation layer has done so far, where it has one.
+    /// Returns the work of the translation layer so far, if the storage has one.
     pub fn done(&self) -> Option<Done> {
         self.times.0.lock().unwrap_or_else(PoisonError::into_inner).done()
     }
 
-    /// Unmounts it, and returns what has reached it, what unmounting brought there included, and how well it kept its
-    /// times.
+    /// Unmounts it. Returns the trace of what reached the device, unmounting included, and how well it
+    /// kept its times.
     ///
     /// # Errors
-    /// When it is in use still.
+    /// The file system is still in use.
     pub fn unmount(self) -> Result<(Trace, Kept), DeviceError> {
         self.device.unmount()
     }
@@ -162,7 +162,7 @@ impl std::fmt::Debug for Imitated {
     }
 }
 
-/// Times that the serving threads and those who ask share.
+/// A model shared by the threads that serve the device and its owner.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<Times>>);
 

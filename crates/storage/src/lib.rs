@@ -1,5 +1,5 @@
-//! Storage devices that are not this machine's: imitated by how long each request takes, and measured to be imitated
-//! elsewhere. `docs/storage.md` has the model, its parameters and their sources, and how well it holds.
+//! Imitates storage devices that this machine does not have, by the time that each request takes.
+//! `docs/storage.md` explains the model, its parameters and their sources, and its accuracy.
 
 mod built_in;
 mod file;

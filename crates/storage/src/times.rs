@@ -1,34 +1,55 @@
-//! When each request ends: the model of a medium's times. No I/O, and no clock of its own.
+//! The model of a storage: when each request ends. It does no I/O and has no clock.
 //!
-//! A device works on as many requests at a time as its queue is deep. Each has a time that all requests have, which
-//! passes side by side, and one for its bytes, for which they wait for each other. A write ends when it is in the
-//! medium, or where there is a write cache when it has room there; what is in the cache goes on into the medium by
-//! itself. A flush ends when everything is in the medium. What a translation layer copies and erases beside what was
-//! written makes the write wait that it happens in.
+//! The device works on as many requests at a time as its queue is deep. Their latencies pass in
+//! parallel; their bytes are transferred one after the other. Without a write cache, a write ends
+//! when it is in the medium. With a cache, it ends when the cache has room for it, and the cache
+//! drains into the medium in the background. A flush ends when everything is in the medium. What the
+//! translation layer copies and erases delays the write that causes it.
 
-use std::collections::VecDeque;
+mod disk;
+mod solid;
 
 use embermark_blockdev::{Request, RequestKind, Timing};
-use embermark_flash::{Buffer, Done, Refused, Translation, model_of};
-use embermark_model::card::{End, Spread};
-use embermark_model::storage::{Flash, Platters, Storage, Transfer};
+use embermark_flash::{Done, Refused};
+use embermark_model::card::Spread;
+use embermark_model::storage::{Storage, Transfer};
+
+use disk::Disk;
+use solid::Solid;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The times of a storage, by the likely values of its parameters. Times are in ns of whichever clock the caller has.
+/// Computes when requests to a storage end, from the likely values of its parameters. Times are in
+/// ns of the caller's clock.
 pub struct Times {
     read: Rate,
-    write: Rate,
-    flush_ns: u64,
-    /// When each of the requests that it works on at the same time has ended.
+    /// When each of the parallel requests ends.
     slots: Vec<u64>,
-    /// When the last bytes were transferred.
-    transferred: u64,
-    /// Where the last read ended.
+    bus: Bus,
+    /// The offset behind the last read.
     read_to: u64,
-    /// The medium behind the cache.
     medium: Medium,
-    cache: Option<Cache>,
+}
+
+/// What is behind the bus.
+enum Medium {
+    Solid(Box<Solid>),
+    Disk(Disk),
+}
+
+/// The connection, which transfers the bytes of one request at a time.
+struct Bus {
+    rate: Rate,
+    /// When the last transfer ends.
+    free: u64,
+}
+
+impl Bus {
+    /// Transfers bytes when the bus is free, and returns the end.
+    fn transfer(&mut self, length: u64, ready: u64) -> u64 {
+        self.free = self.free.max(ready) + self.rate.bytes(length);
+        self.free
+    }
 }
 
 /// [`Transfer`] in ns.
@@ -48,265 +69,83 @@ impl Rate {
         }
     }
 
-    /// How long the transfer of so many bytes takes.
+    /// Returns the transfer time of `length` bytes.
     const fn bytes(self, length: u64) -> u64 {
         length * SECOND / self.bytes_per_second
     }
 }
 
-/// The likely value of a parameter in µs, in ns.
+/// Converts the likely value of a parameter from µs to ns.
 fn ns(us: Spread) -> u64 {
     u64::from(us.typical) * 1_000
 }
 
-/// What is written in the end to: flash, or a disk's platters.
-struct Medium {
-    /// When all that it has to do is done.
-    free: u64,
-    /// Where the last write ended.
-    written_to: u64,
-    layer: Option<Layer>,
-    heads: Option<Heads>,
-}
-
-/// A translation layer that is fed with what is written.
-struct Layer {
-    card: Box<dyn Translation>,
-    buffer: Buffer,
-    erase_ns: u64,
-    /// Of a page that it copies.
-    page_ns: u64,
-}
-
-impl Layer {
-    fn new(
-        flash: &Flash,
-        cache_bytes: u64,
-        write: Rate,
-        device_bytes: u64,
-    ) -> Result<Self, Refused> {
-        let card = model_of(&flash.card, End::Typical, device_bytes)?;
-        let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
-        let buffer = Buffer::new(&*card, units, cache_bytes);
-        let page_ns = write.bytes(card.page_bytes());
-        Ok(Self { card, buffer, erase_ns: ns(flash.erase_us), page_ns })
-    }
-
-    /// Takes a write; how long it is held up by what the layer copies and erases.
-    fn write(&mut self, offset: u64, length: u64) -> u64 {
-        let before = (self.card.done().erases, self.card.copied_pages());
-        let unit = self.card.unit_bytes();
-        for number in offset / unit..(offset + length).div_ceil(unit) {
-            self.buffer.write(number as u32, &mut *self.card);
-        }
-        self.stall(before)
-    }
-
-    /// Takes a flush, likewise.
-    fn flush(&mut self) -> u64 {
-        let before = (self.card.done().erases, self.card.copied_pages());
-        self.buffer.flush(&mut *self.card);
-        self.stall(before)
-    }
-
-    fn stall(&self, (erases, copied): (u64, u64)) -> u64 {
-        (self.card.done().erases - erases) * self.erase_ns
-            + (self.card.copied_pages() - copied) * self.page_ns
-    }
-
-    fn discard(&mut self, offset: u64, length: u64) {
-        let unit = self.card.unit_bytes();
-        // A unit of which a part is given up holds the rest still.
-        for number in offset.div_ceil(unit)..(offset + length) / unit {
-            self.buffer.discard(number as u32, &mut *self.card);
-        }
-    }
-}
-
-/// Heads over turning platters. A track is what passes below them in a turn; a seek takes longer with the square root of
-/// its way (C. Ruemmler, J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3), 1994).
-struct Heads {
-    turn_ns: u64,
-    track_bytes: u64,
-    tracks: u64,
-    track_seek_ns: u64,
-    full_seek_ns: u64,
-    track: u64,
-}
-
-impl Heads {
-    fn new(platters: Platters, write: Rate) -> Self {
-        let turn_ns = 60 * SECOND / u64::from(platters.turns_per_minute.max(1));
-        let track_bytes = (write.bytes_per_second * turn_ns / SECOND).max(1);
-        Self {
-            turn_ns,
-            track_bytes,
-            tracks: (platters.capacity_bytes / track_bytes).max(1),
-            track_seek_ns: ns(platters.track_seek_us),
-            full_seek_ns: ns(platters.full_seek_us),
-            track: 0,
-        }
-    }
-
-    /// How long it takes from a moment on until a place is below the heads.
-    fn reach(&mut self, offset: u64, from: u64) -> u64 {
-        let track = offset / self.track_bytes;
-        let way = track.abs_diff(self.track);
-        self.track = track;
-        let further = self.full_seek_ns.saturating_sub(self.track_seek_ns) as f64;
-        let seek = match way {
-            0 => 0,
-            way => {
-                let share = (way as f64 / self.tracks as f64).min(1.0).sqrt();
-                self.track_seek_ns + (further * share) as u64
-            }
-        };
-        // In 128 bits, since it is a product of bytes and ns.
-        let within = u128::from(offset % self.track_bytes) * u128::from(self.turn_ns);
-        let place = (within / u128::from(self.track_bytes)) as u64;
-        let now = (from + seek) % self.turn_ns;
-        seek + (place + self.turn_ns - now) % self.turn_ns
-    }
-}
-
-/// A write cache: what is in it, by when it is in the medium, the oldest first.
-struct Cache {
-    bytes: u64,
-    write_ns: u64,
-    held: VecDeque<(u64, u64)>,
-    held_bytes: u64,
-}
-
-impl Cache {
-    /// When there is room for so many bytes more: at once, or when enough of what is held has reached the medium.
-    fn room(&mut self, length: u64, now: u64) -> u64 {
-        let mut at = now;
-        while let Some((done, bytes)) = self.held.front().copied() {
-            if done > at {
-                if self.held_bytes + length <= self.bytes {
-                    break;
-                }
-                at = done;
-            }
-            self.held.pop_front();
-            self.held_bytes -= bytes;
-        }
-        at
-    }
-}
-
 impl Times {
-    /// Those of a storage whose first part is a device of so many bytes.
+    /// Makes the model of a storage whose first `device_bytes` are the device.
     ///
     /// # Errors
-    /// When the device is larger than the storage.
+    /// The device is larger than the storage.
     pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
-        let write = Rate::of(storage.write);
-        let layer = |flash: &Flash| Layer::new(flash, storage.cache_bytes, write, device_bytes);
-        let medium = Medium {
-            free: 0,
-            written_to: u64::MAX,
-            layer: storage.flash.as_ref().map(layer).transpose()?,
-            heads: storage.disk.map(|platters| Heads::new(platters, write)),
+        let medium = match storage.disk {
+            Some(platters) => Medium::Disk(Disk::new(storage, platters)),
+            None => Medium::Solid(Box::new(Solid::new(storage, device_bytes)?)),
         };
-        let cache = (storage.cache_bytes > 0).then(|| Cache {
-            bytes: storage.cache_bytes,
-            write_ns: ns(storage.cached_write_us),
-            held: VecDeque::new(),
-            held_bytes: 0,
-        });
+        let read = Rate::of(storage.read);
         Ok(Self {
-            read: Rate::of(storage.read),
-            write,
-            flush_ns: ns(storage.flush_us),
+            read,
             slots: vec![0; storage.queue_depth.max(1) as usize],
-            transferred: 0,
+            bus: Bus { rate: read, free: 0 },
             read_to: u64::MAX,
             medium,
-            cache,
         })
     }
 
-    /// What its translation layer has done so far, where it has one.
+    /// Returns the work of the translation layer so far, if the storage has one.
     pub fn done(&self) -> Option<Done> {
-        self.medium.layer.as_ref().map(|layer| layer.card.done())
+        match &self.medium {
+            Medium::Solid(solid) => solid.done(),
+            Medium::Disk(_) => None,
+        }
     }
 
     fn read(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         let sequential = self.read_to == offset;
         self.read_to = offset + length;
-        let mut ready =
-            begin + if sequential { self.read.sequential_ns } else { self.read.random_ns };
-        if let Some(heads) = self.medium.heads.as_mut().filter(|_| !sequential) {
-            // It has to be what the heads do next.
-            ready = ready.max(self.medium.free);
-            ready += heads.reach(offset, ready);
-            self.medium.free = ready;
-        }
-        self.transfer(self.read.bytes(length), ready)
-    }
-
-    fn write(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
-        let Some(cache) = &mut self.cache else {
-            return self.program(offset, length, begin);
+        let latency = if sequential { self.read.sequential_ns } else { self.read.random_ns };
+        let ready = match &mut self.medium {
+            // The disk has read ahead.
+            Medium::Disk(disk) if !sequential => disk.reach(offset, begin + latency),
+            _ => begin + latency,
         };
-        let (ready, taken) = (cache.room(length, begin) + cache.write_ns, self.read.bytes(length));
-        let end = self.transfer(taken, ready);
-        let done = self.program(offset, length, end);
-        if let Some(cache) = &mut self.cache {
-            cache.held.push_back((done, length));
-            cache.held_bytes += length;
-        }
-        end
-    }
-
-    /// Transfers bytes as soon as nobody else's are; the end.
-    fn transfer(&mut self, takes: u64, ready: u64) -> u64 {
-        self.transferred = self.transferred.max(ready) + takes;
-        self.transferred
-    }
-
-    /// Puts bytes into the medium, behind what it has to do already; the end.
-    fn program(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
-        let (write, medium) = (self.write, &mut self.medium);
-        let sequential = medium.written_to == offset;
-        medium.written_to = offset + length;
-        let start = medium.free.max(begin);
-        let latency = match &mut medium.heads {
-            Some(heads) => heads.reach(offset, start),
-            None if sequential => write.sequential_ns,
-            None => write.random_ns,
-        };
-        let stall = medium.layer.as_mut().map_or(0, |layer| layer.write(offset, length));
-        medium.free = start + latency + write.bytes(length) + stall;
-        medium.free
-    }
-
-    fn flush(&mut self, begin: u64) -> u64 {
-        let medium = &mut self.medium;
-        let stall = medium.layer.as_mut().map_or(0, Layer::flush);
-        medium.free = medium.free.max(begin) + stall + self.flush_ns;
-        medium.free
+        self.bus.transfer(length, ready)
     }
 }
 
 impl Timing for Times {
     fn end(&mut self, Request { kind, offset, length }: Request, now: u64) -> u64 {
-        if kind == RequestKind::Discard {
-            if let Some(layer) = &mut self.medium.layer {
-                layer.discard(offset, length);
-            }
-            return now;
-        }
-        // It waits for one of those that are worked on.
+        // A request waits for a free slot.
         let slot = (0..self.slots.len()).min_by_key(|slot| self.slots[*slot]).unwrap_or_default();
         let begin = now.max(self.slots[slot]);
-        let end = match kind {
-            RequestKind::Read => self.read(offset, length, begin),
-            RequestKind::Write => self.write(offset, length, begin),
-            RequestKind::Flush | RequestKind::Discard => self.flush(begin),
+        let end = match (kind, &mut self.medium) {
+            (RequestKind::Discard, Medium::Solid(solid)) => {
+                solid.discard(offset, length);
+                return now;
+            }
+            (RequestKind::Discard, Medium::Disk(_)) => return now,
+            (RequestKind::Read, _) => self.read(offset, length, begin),
+            (RequestKind::Write, Medium::Solid(solid)) => {
+                solid.write(offset, length, begin, &mut self.bus)
+            }
+            (RequestKind::Write, Medium::Disk(disk)) => {
+                disk.write(offset, length, begin, &mut self.bus)
+            }
+            (RequestKind::Flush, Medium::Solid(solid)) => solid.flush(begin),
+            (RequestKind::Flush, Medium::Disk(disk)) => disk.flush(begin),
         };
         self.slots[slot] = end;
         end
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 
 mod device;
+mod timed;
 mod traced;

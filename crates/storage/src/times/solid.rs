@@ -1,0 +1,173 @@
+//! A medium without moving parts: its write cache, and its flash with the translation layer.
+
+use std::collections::VecDeque;
+
+use embermark_flash::{Buffer, Done, Refused, Translation, model_of};
+use embermark_model::card::End;
+use embermark_model::storage::{Flash, Storage};
+
+use super::{Bus, Rate, ns};
+
+/// A medium that takes writes in the order in which they come.
+pub(super) struct Solid {
+    write: Rate,
+    flush_ns: u64,
+    /// When its queued work ends.
+    free: u64,
+    /// The offset behind the last write.
+    written_to: u64,
+    layer: Option<Layer>,
+    cache: Option<Cache>,
+}
+
+impl Solid {
+    pub(super) fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
+        let write = Rate::of(storage.write);
+        let layer = |flash: &Flash| Layer::new(flash, storage.cache_bytes, write, device_bytes);
+        let cache = (storage.cache_bytes > 0).then(|| Cache {
+            bytes: storage.cache_bytes,
+            write_ns: ns(storage.cached_write_us),
+            held: VecDeque::new(),
+            held_bytes: 0,
+        });
+        Ok(Self {
+            write,
+            flush_ns: ns(storage.flush_us),
+            free: 0,
+            written_to: u64::MAX,
+            layer: storage.flash.as_ref().map(layer).transpose()?,
+            cache,
+        })
+    }
+
+    /// Returns the work of the translation layer so far, if there is one.
+    pub(super) fn done(&self) -> Option<Done> {
+        self.layer.as_ref().map(|layer| layer.card.done())
+    }
+
+    pub(super) fn discard(&mut self, offset: u64, length: u64) {
+        if let Some(layer) = &mut self.layer {
+            layer.discard(offset, length);
+        }
+    }
+
+    pub(super) fn write(&mut self, offset: u64, length: u64, begin: u64, bus: &mut Bus) -> u64 {
+        let Some(cache) = &mut self.cache else { return self.program(offset, length, begin) };
+        let bytes = cache.bytes;
+        let ready = cache.room(length.min(bytes), begin) + cache.write_ns;
+        let taken = bus.transfer(length, ready);
+        // Programming begins while the bytes arrive.
+        let programmed = self.program(offset, length, ready).max(taken);
+        self.free = programmed;
+        if let Some(cache) = &mut self.cache {
+            cache.held.push_back((programmed, length));
+            cache.held_bytes += length;
+        }
+        // What the cache cannot hold is programmed before the write ends.
+        let rest = if length > bytes { self.write.bytes(bytes) } else { u64::MAX };
+        taken.max(programmed.saturating_sub(rest))
+    }
+
+    /// Puts bytes into the medium after its queued work, and returns the end.
+    fn program(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
+        let sequential = self.written_to == offset;
+        self.written_to = offset + length;
+        let latency = if sequential { self.write.sequential_ns } else { self.write.random_ns };
+        let stall = self.layer.as_mut().map_or(0, |layer| layer.write(offset, length));
+        self.free = self.free.max(begin) + latency + self.write.bytes(length) + stall;
+        self.free
+    }
+
+    pub(super) fn flush(&mut self, begin: u64) -> u64 {
+        let stall = self.layer.as_mut().map_or(0, Layer::flush);
+        self.free = self.free.max(begin) + stall + self.flush_ns;
+        self.free
+    }
+}
+
+/// A flash translation layer, fed with the writes.
+struct Layer {
+    card: Box<dyn Translation>,
+    buffer: Buffer,
+    /// Whether each write is programmed before it ends, as without a cache.
+    writes_through: bool,
+    erase_ns: u64,
+    /// Time to copy a page.
+    page_ns: u64,
+}
+
+impl Layer {
+    fn new(
+        flash: &Flash,
+        cache_bytes: u64,
+        write: Rate,
+        device_bytes: u64,
+    ) -> Result<Self, Refused> {
+        let card = model_of(&flash.card, End::Typical, device_bytes)?;
+        let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
+        let buffer = Buffer::new(&*card, units, cache_bytes);
+        let page_ns = write.bytes(card.page_bytes());
+        let (erase_ns, writes_through) = (ns(flash.erase_us), cache_bytes == 0);
+        Ok(Self { card, buffer, writes_through, erase_ns, page_ns })
+    }
+
+    /// Takes a write, and returns its stall in ns: the time of copies and erases.
+    fn write(&mut self, offset: u64, length: u64) -> u64 {
+        let before = (self.card.done().erases, self.card.copied_pages());
+        let unit = self.card.unit_bytes();
+        for number in offset / unit..(offset + length).div_ceil(unit) {
+            self.buffer.write(number as u32, &mut *self.card);
+        }
+        if self.writes_through {
+            self.buffer.flush(&mut *self.card);
+        }
+        self.stall(before)
+    }
+
+    /// Takes a flush, and returns its stall in ns.
+    fn flush(&mut self) -> u64 {
+        let before = (self.card.done().erases, self.card.copied_pages());
+        self.buffer.flush(&mut *self.card);
+        self.stall(before)
+    }
+
+    fn stall(&self, (erases, copied): (u64, u64)) -> u64 {
+        (self.card.done().erases - erases) * self.erase_ns
+            + (self.card.copied_pages() - copied) * self.page_ns
+    }
+
+    fn discard(&mut self, offset: u64, length: u64) {
+        let unit = self.card.unit_bytes();
+        // A unit that is discarded in part still holds the rest.
+        for number in offset.div_ceil(unit)..(offset + length) / unit {
+            self.buffer.discard(number as u32, &mut *self.card);
+        }
+    }
+}
+
+/// A write cache: for each write in it when the medium holds it, and its bytes; oldest first.
+struct Cache {
+    bytes: u64,
+    write_ns: u64,
+    held: VecDeque<(u64, u64)>,
+    held_bytes: u64,
+}
+
+impl Cache {
+    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached the
+    /// medium.
+    fn room(&mut self, length: u64, now: u64) -> u64 {
+        let mut at = now;
+        while let Some((done, bytes)) = self.held.front().copied() {
+            if done > at {
+                if self.held_bytes + length <= self.bytes {
+                    break;
+                }
+                at = done;
+            }
+            self.held.pop_front();
+            self.held_bytes -= bytes;
+        }
+        at
+    }
+}
