@@ -19,7 +19,7 @@ mod sharing;
 
 pub use check::check_configurations;
 use conditions::{cannot_be_had, unsupported};
-pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storage};
+pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
 pub use effects::{check_effects, check_urls};
 
 /// A cell before it runs.

@@ -6,7 +6,7 @@ use embermark_blockdev::{Kept, own_mounts};
 use embermark_model::plan::Plan;
 use embermark_model::result::{StoragePath, StorageTimes};
 use embermark_model::{CellId, Storage, StorageName};
-use embermark_storage::{Imitator, Times};
+use embermark_storage::{ImitationError, Imitator, Times};
 use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
@@ -61,7 +61,9 @@ impl Imitation {
     fn can(&self, storage: &Storage, bytes: u64) -> Result<(), String> {
         self.imitator.can(storage).map_err(|error| error.to_string())?;
         let fits = Times::new(storage, bytes).map(drop);
-        fits.map_err(|refused| format!("{}: {refused}", storage.name))
+        let too_small =
+            |refused| ImitationError::TooSmall { storage: storage.name.to_string(), refused };
+        fits.map_err(|refused| too_small(refused).to_string())
     }
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn of_cells(
     let imitation = match begin() {
         Ok(imitation) => imitation,
         Err(why) => {
-            cells::skip_storage(cells, |id| id.storage.is_some(), &why);
+            cells::skip_storages(cells, |id| id.storage.is_some(), &why);
             return None;
         }
     };
@@ -96,7 +98,7 @@ pub(crate) fn of_cells(
                     id.storage == Some(storage.name)
                         && imitation.bytes_of(id, plan, catalog) == bytes
                 };
-                cells::skip_storage(cells, refused, &why);
+                cells::skip_storages(cells, refused, &why);
             }
         }
     }

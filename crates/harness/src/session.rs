@@ -280,7 +280,7 @@ impl Run<'_> {
             Ok(Outcome { trial, on_disk, .. }) => (Ok(trial), on_disk),
             Err(error) => (Err(error), Vec::new()),
         };
-        let device_io = disk.as_ref().map(Disk::used);
+        let device_io = disk.as_ref().filter(|_| looks).map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.

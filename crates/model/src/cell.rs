@@ -36,6 +36,28 @@ impl fmt::Display for CellId {
     }
 }
 
+/// What a database has to live with: how much memory, and which storage.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Conditions {
+    /// The limit of memory, if any.
+    #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
+    /// The imitated storage, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageName>,
+}
+
+impl fmt::Display for Conditions {
+    /// ` within 256 MiB on sd-a1`, behind a number of rows; nothing where there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { memory_limit, storage } = self;
+        memory_limit.map_or(Ok(()), |limit| write!(f, " within {limit}"))?;
+        storage.map_or(Ok(()), |storage| write!(f, " on {storage}"))
+    }
+}
+
 /// How many rows there are, in how much memory, and on which storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
@@ -50,12 +72,14 @@ pub struct Extent {
 impl fmt::Display for Extent {
     /// `10k`, `10k on sd-a1`, `1M within 256 MiB on sd-a1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { scale, memory_limit, storage } = self;
-        scale.fmt(f)?;
-        if let Some(limit) = memory_limit {
-            write!(f, " within {limit}")?;
-        }
-        storage.map_or(Ok(()), |storage| write!(f, " on {storage}"))
+        write!(f, "{}{}", self.scale, self.conditions())
+    }
+}
+
+impl Extent {
+    /// All but its scale.
+    pub const fn conditions(&self) -> Conditions {
+        Conditions { memory_limit: self.memory_limit, storage: self.storage }
     }
 }
 

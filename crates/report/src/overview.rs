@@ -296,6 +296,7 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
     let lines = [
         ("measured", Some(measured(file))),
+        ("storage", notes::storage::all_imitated(file)),
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
         (

@@ -22,7 +22,9 @@ pub(crate) mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, DiskSize, ResultFile};
-use embermark_model::{CellId, Durability, Extent, MemoryLimit, Scale, Status, StorageName};
+use embermark_model::{
+    CellId, Conditions, Durability, Extent, MemoryLimit, Scale, Status, StorageName,
+};
 
 pub use beside::{beside, beside_columns};
 pub use column::{Amounts, Column, Quantity};
@@ -205,6 +207,11 @@ impl<'a> Group<'a> {
     /// Its scale, its limit of memory and its storage.
     pub const fn extent(&self) -> Extent {
         Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
+    }
+
+    /// All of that but its scale.
+    pub const fn conditions(&self) -> Conditions {
+        self.extent().conditions()
     }
 
     /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB on sd-a1`.

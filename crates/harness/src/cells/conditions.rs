@@ -52,13 +52,15 @@ pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
 }
 
 /// Leaves out the cells of a storage that cannot be imitated here, with the reason.
-pub(crate) fn skip_storage(
+pub(crate) fn skip_storages(
     cells: &mut [PlannedCell],
     leave_out: impl Fn(&CellId) -> bool,
-    reason: &str,
+    why: &str,
 ) {
     for cell in cells.iter_mut().filter(|cell| cell.skip.is_none() && leave_out(&cell.id)) {
-        cell.skip = Some(Skip { status: Status::Unavailable, reason: reason.to_owned() });
+        let Some(storage) = cell.id.storage else { continue };
+        let reason = format!("storage {storage}: {why}");
+        cell.skip = Some(Skip { status: Status::Unavailable, reason });
     }
 }
 

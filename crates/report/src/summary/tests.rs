@@ -110,6 +110,7 @@ pub(crate) fn trial(phases: Vec<PhaseResult>) -> Trial {
         phases,
         disk: None,
         device_io: None,
+        storage_times: None,
         flash: Vec::new(),
         background_cpu: None,
         wall_ns: 0,
