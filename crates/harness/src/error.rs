@@ -156,6 +156,7 @@ impl HarnessError {
             | Self::Directory { .. }
             | Self::Resume { .. }
             | Self::Device { .. }
+            | Self::Storage { .. }
             | Self::Meter { .. }
             | Self::Isolation(_) => true,
             Self::Rows { source, .. } => {

@@ -12,7 +12,7 @@ use nix::unistd::geteuid;
 use crate::cells::{self, PlannedCell};
 use crate::isolation::{self, Device, Disk};
 use crate::session::Run;
-use crate::{Catalog, HarnessError, sized_disk};
+use crate::{Catalog, HarnessError, device, sized_disk};
 
 /// The way to imitated storages. What is mounted is seen by this process and its children alone, and gone with
 /// them.
@@ -65,6 +65,18 @@ impl Imitation {
             |refused| ImitationError::TooSmall { storage: storage.name.to_string(), refused };
         fits.map_err(|refused| too_small(refused).to_string())
     }
+}
+
+/// A plan with the storage that an emulated device usually has, where the plan names none and that one can be imitated
+/// here.
+pub(crate) fn of_device(plan: &Plan, data: &Path, needed: u64) -> Option<(Plan, Imitation)> {
+    if !plan.storages.is_empty() {
+        return None;
+    }
+    let storage = embermark_storage::built_in(device::STORAGE).ok()?;
+    let imitation = Imitation::begin(data, needed).ok()?;
+    imitation.can(&storage, imitation.bytes).ok()?;
+    Some((Plan { storages: vec![Some(storage)], ..plan.clone() }, imitation))
 }
 
 /// The way to the storages of a run's cells, where some of those that run have one. Cells whose storage cannot be

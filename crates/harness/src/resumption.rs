@@ -71,7 +71,7 @@ pub fn resume(
     machine.emulates = began.emulates.clone();
     let device = began.emulates.as_ref().map(|emulated| {
         let device = device::find(&emulated.device)?;
-        let limits = device.limits(&System::here(), &dirs.data);
+        let limits = device.limits(&System::here(), &dirs.data, &plan.storages);
         limits.map_err(|why| device::refused(device.name, why))
     });
     let mut confinement = Confinement::of_device(run_id, device.transpose()?)?;
@@ -140,7 +140,7 @@ fn another_run(
     options: &RunOptions,
 ) -> Result<Option<String>, HarnessError> {
     let other = another_tool(&head.manifest.tool, &manifest::tool())
-        .or_else(|| another_plan(&head.plan, plan?));
+        .or_else(|| another_plan(&head.plan, &with_card(head, plan?)));
     if other.is_some() {
         return Ok(other);
     }
@@ -160,6 +160,15 @@ fn another_run(
         }
     }
     Ok(None)
+}
+
+/// What is asked for, with the storage that an emulated device brought along where none is named.
+fn with_card(head: &Head, asked: &Plan) -> Plan {
+    let mut plan = asked.clone();
+    if plan.storages.is_empty() && head.manifest.machine.emulates.is_some() {
+        plan.storages.clone_from(&head.plan.storages);
+    }
+    plan
 }
 
 fn another_tool(before: &Tool, now: &Tool) -> Option<String> {

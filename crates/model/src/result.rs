@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Dataset, Plan};
-use crate::{CellId, Configuration, Durability, Scale, Status};
+use crate::{CellId, Configuration, Durability, Scale, Status, StorageName};
 
 mod client_machines;
 mod disk_curve;
@@ -232,6 +232,9 @@ pub struct Emulated {
     pub device: String,
     /// The limits as the kernel read them back, by the name of the cgroup file.
     pub limits: BTreeMap<String, String>,
+    /// The storages that are imitated in place of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storages: Vec<StorageName>,
 }
 
 /// Cost of the harness itself, measured with the `null` engine.
@@ -333,6 +336,12 @@ impl Cell {
             trial.phases.iter().flat_map(|phase| &phase.runs).any(|run| run.observed.is_some())
         };
         counted.or_else(|| self.trials.iter().filter(lasts).find_map(|trial| trial.disk))
+    }
+
+    /// Why the storage of the cell cannot be imitated, where that is why it did not run.
+    pub fn lacks_storage(&self) -> Option<&str> {
+        let storage = self.id.storage.filter(|_| self.status == Status::Unavailable)?;
+        self.reason.as_deref()?.strip_prefix(&format!("storage {storage}: "))
     }
 
     /// Whether a trial of the cell is the one that counts.
