@@ -12,7 +12,7 @@ use crate::{format, text};
 const MOST: usize = 3;
 
 /// `imitated: a model of sd-a1 with its likely values, not a measurement of a device (docs/storage.md)`.
-pub(crate) fn imitated(name: &str) -> String {
+pub fn imitated(name: &str) -> String {
     format!(
         "imitated: a model of {name} with its likely values, not a measurement of a device; their sources: \
          docs/storage.md"
