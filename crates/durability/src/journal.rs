@@ -151,6 +151,7 @@ mod tests {
             over_s: 0,
             fills: 0,
             disk_bytes: None,
+            storage: None,
             seed: 1,
         }
     }

@@ -1,6 +1,7 @@
 //! The process tree is killed, at random moments of the work and of the recovery after it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -230,14 +231,32 @@ impl Kills<'_> {
 }
 
 /// Keeps a database in place of one kept before.
-fn keep(folder: &Path, name: &Path) -> std::io::Result<()> {
+fn keep(folder: &Path, name: &Path) -> io::Result<()> {
     if let Some(parent) = name.parent() {
         fs::create_dir_all(parent)?;
     }
     if name.exists() {
         fs::remove_dir_all(name)?;
     }
-    fs::rename(folder, name)
+    match fs::rename(folder, name) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(folder, name),
+        renamed => renamed,
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        let copied = to.join(entry.file_name().unwrap_or_default());
+        match kind {
+            kind if kind.is_dir() => copy(&entry, &copied)?,
+            kind if kind.is_file() => fs::copy(&entry, &copied).map(drop)?,
+            // A socket or a link of a server that was killed.
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// How a round ended.

@@ -22,6 +22,7 @@ mod configurations;
 mod engine_libraries;
 mod files;
 mod memory;
+mod storages;
 
 pub use configurations::{columns, configurations, parsed};
 pub use engine_libraries::{engine_libraries, ids_or};
@@ -29,6 +30,7 @@ use files::Chosen;
 pub use files::{of_plan, shipped};
 use memory::{cache, disk_size};
 pub use memory::{max_rss, memory_limits};
+pub use storages::storages;
 
 /// Headings of the options.
 pub const WORK: &str = "What to measure";
@@ -192,6 +194,14 @@ pub struct PlanArgs {
     #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "SIZE,…")]
     pub memory_limit: Vec<String>,
 
+    /// Imitate the times of a storage device below each database: sd-class10, sd-a1, sd-a2, emmc, usb-stick,
+    /// hdd-7200, nvme, none [default: none]
+    ///
+    /// Or a file of your own (FILE.toml, docs/storage.md). Each storage is a comparison of its own; none is this
+    /// machine's own disk. A model with likely values, not a measurement of a device. Needs root and FUSE.
+    #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "STORAGE,…")]
+    pub storage: Vec<String>,
+
     /// Clients at the same time, 1 to 256 [default: 1]
     ///
     /// Threads of an embedded engine, connections of a server. With more than one, only point operations of
@@ -284,6 +294,7 @@ impl PlanArgs {
             lasts: self.lasts.clone(),
             cache: self.cache.clone(),
             memory_limit: self.memory_limit.clone(),
+            storage: self.storage.clone(),
             seed: self.seed,
             effort: self.effort.clone(),
             url: self.url.clone(),
@@ -464,6 +475,7 @@ impl PlanArgs {
             seed: self.seed.unwrap_or(42),
             memory_bytes: cache(self.cache.as_deref().unwrap_or("64MiB"))?,
             memory_limits: memory_limits(&self.memory_limit, self.cache.as_deref())?,
+            storages: storages(&self.storage)?,
             disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
             cards: cards::cards(&self.card)?,

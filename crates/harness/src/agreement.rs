@@ -83,6 +83,7 @@ mod tests {
             variant: "as-written".to_owned(),
             engine: engine.to_owned(),
             memory_limit: None,
+            storage: None,
         };
         let values = vec![Value::Float(number)];
         let unchecked = Some(ResultSet { columns: 1, ordered: false, values });

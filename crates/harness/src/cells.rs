@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::plan::{Plan, Rate};
-use embermark_model::{CellId, Configuration, Durability, Extent, Scale, Status};
+use embermark_model::{CellId, Configuration, Durability, Extent, MemoryLimit, Scale, Status};
 use embermark_workloads::{Info as WorkloadInfo, Protocol, VariantInfo};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ mod sharing;
 
 pub use check::check_configurations;
 use conditions::{cannot_be_had, unsupported};
-pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits};
+pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
 pub use effects::{check_effects, check_urls};
 
 /// A cell before it runs.
@@ -76,7 +76,7 @@ fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessErro
 
 type Named<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
 
-/// Every cell of a plan, in plan order: workload, scale, limit of memory, tier, variant, engine. A
+/// Every cell of a plan, in plan order: workload, scale, limit of memory, storage, tier, variant, engine. A
 /// name given twice counts once. Asks each engine whether it is available, and starts none.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
     let mut cells = Vec::new();
     for workload in workloads.iter().filter(|workload| !plan.cold || workload.cold) {
         let variants = variants(plan, workload);
-        for Extent { scale, memory_limit } in extents(plan, workload) {
+        for Extent { scale, memory_limit, storage } in extents(plan, workload) {
             for durability in distinct(&plan.durabilities) {
                 for (variant, phases) in &variants {
                     for (column, engine, missing) in &engines {
@@ -100,6 +100,7 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
                             variant: (*variant).to_owned(),
                             engine: (*column).to_owned(),
                             memory_limit,
+                            storage,
                         };
                         cells.push(cell(id, phases.clone(), *engine, missing.clone(), plan));
                     }
@@ -200,26 +201,30 @@ pub(crate) fn trials(
     trials.collect()
 }
 
-/// Scales, each within each limit of memory; of a workload's own protocol the largest scale once more
-/// within its limit.
+/// Scales, each within each limit of memory, and each of these on each storage; of a workload's own
+/// protocol the largest scale once more within its limit.
 fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
     let scales = scales(plan, workload);
     let limits = match plan.memory_limits.as_slice() {
         [] => vec![None],
         limits => distinct(limits).into_iter().copied().collect(),
     };
-    let within = |scale: Scale| {
-        limits.iter().map(move |memory_limit| Extent { scale, memory_limit: *memory_limit })
-    };
-    let mut extents: Vec<Extent> = scales.iter().copied().flat_map(within).collect();
+    let within = |scale: Scale| limits.iter().map(move |limit| (scale, *limit));
+    let mut sizes: Vec<(Scale, Option<MemoryLimit>)> =
+        scales.iter().copied().flat_map(within).collect();
     let named = plan.scales_of.contains_key(workload.id) || !plan.scales.is_empty();
     let own = !named && plan.memory_limits.is_empty();
     let own = protocol(plan, workload).memory_limit.filter(|_| own);
-    extents.extend(
-        own.zip(scales.into_iter().max())
-            .map(|(limit, scale)| Extent { scale, memory_limit: Some(limit) }),
-    );
-    extents
+    sizes.extend(own.zip(scales.into_iter().max()).map(|(limit, scale)| (scale, Some(limit))));
+    let named = plan.storages.iter().map(|storage| storage.as_ref().map(|storage| storage.name));
+    let storages = match plan.storages.as_slice() {
+        [] => vec![None],
+        _ => named.collect(),
+    };
+    let on_each = |(scale, memory_limit)| {
+        storages.iter().map(move |storage| Extent { scale, memory_limit, storage: *storage })
+    };
+    sizes.into_iter().flat_map(on_each).collect()
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {

@@ -25,7 +25,7 @@ impl Confinement {
     /// # Errors
     /// When its limits cannot be set here.
     pub fn of_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
-        let Some(Emulated { device: name, limits: asked }) = device else {
+        let Some(Emulated { device: name, limits: asked, .. }) = device else {
             return Ok(Self::default());
         };
         let refused = |why| device::refused(&name, why);

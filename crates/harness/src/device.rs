@@ -6,6 +6,7 @@ use std::path::Path;
 
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::result::Emulated;
+use embermark_model::{Storage, StorageName};
 use nix::sys::stat::{major, minor};
 
 use crate::HarnessError;
@@ -36,8 +37,12 @@ pub static DEVICES: &[Device] = &[
     Device { name: "pi5", cores: 4, mhz: 2_400, memory_bytes: 8_192 * MIB },
 ];
 
+/// The storage that each of these boards usually has, which is imitated where that can be had.
+pub(crate) const STORAGE: &str = "sd-a1";
+
 /// What a memory card of the SD Association's class A1 does at least: random reads and writes a
-/// second, and bytes a second written one after the other.
+/// second, and bytes a second written one after the other. It limits this machine's disk where no storage is
+/// imitated.
 const CARD: &str = "riops=1500 wiops=500 wbps=10000000";
 
 /// How often the kernel gives out CPU time anew, in µs: the shortest stretch in which an engine
@@ -55,11 +60,17 @@ pub fn find(name: &str) -> Result<&'static Device, UnknownName> {
 
 impl Device {
     /// The limits that make this machine's memory, CPU time and storage no more than the device's,
-    /// by the names of cgroup v2's files, with the databases in `data`.
+    /// by the names of cgroup v2's files, with the databases in `data`. The disk has limits where a cell of the plan
+    /// lies on it.
     ///
     /// # Errors
     /// When this machine has less than the device: then nothing can be imitated.
-    pub(crate) fn limits(&self, system: &System, data: &Path) -> Result<Emulated, String> {
+    pub(crate) fn limits(
+        &self,
+        system: &System,
+        data: &Path,
+        storages: &[Option<Storage>],
+    ) -> Result<Emulated, String> {
         let host = system.machine(data);
         if let Some(memory) = host.memory_bytes.filter(|memory| *memory < self.memory_bytes) {
             return Err(format!(
@@ -85,10 +96,12 @@ impl Device {
                 format!("{} {PERIOD_US}", (cpus * PERIOD_US as f64).round().max(1_000.0)),
             ),
         ]);
-        if let Some(disk) = disk_of(system, data) {
+        let on_disk = storages.is_empty() || storages.contains(&None);
+        if let Some(disk) = disk_of(system, data).filter(|_| on_disk) {
             limits.insert("io.max".to_owned(), format!("{disk} {CARD}"));
         }
-        Ok(Emulated { device: self.name.to_owned(), limits })
+        let storages = storages.iter().flatten().map(|storage| storage.name).collect();
+        Ok(Emulated { device: self.name.to_owned(), limits, storages })
     }
 }
 
@@ -101,9 +114,12 @@ pub(crate) fn refused(device: &str, why: String) -> HarnessError {
 pub(crate) fn warning(emulated: &Emulated) -> String {
     let limits: Vec<String> =
         emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}")).collect();
-    let storage = match emulated.limits.contains_key("io.max") {
-        true => "its memory card is a class, not a card",
-        false => "its storage is this machine's",
+    let names: Vec<&str> = emulated.storages.iter().map(StorageName::as_str).collect();
+    let imitated = format!("its storage is a model of {}, not a card", names.join(", "));
+    let storage = match (names.is_empty(), emulated.limits.contains_key("io.max")) {
+        (false, _) => imitated.as_str(),
+        (true, true) => "its memory card is a class, not a card",
+        (true, false) => "its storage is this machine's",
     };
     format!(
         "an emulation of {}, not the device: engines and servers ran on this machine under limits \
@@ -155,7 +171,7 @@ mod tests {
     #[test]
     fn limits_are_the_devices_memory_and_its_share_of_this_machines_clock() {
         let tree = host("10000.0", "16000000");
-        let limits = find("pi-zero").unwrap().limits(&System::at(tree.path()), Path::new("/"));
+        let limits = find("pi-zero").unwrap().limits(&System::at(tree.path()), Path::new("/"), &[]);
         let limits = limits.unwrap().limits;
         assert_eq!(limits["memory.max"], "536870912");
         assert_eq!(limits["memory.swap.max"], "0");
@@ -178,15 +194,24 @@ mod tests {
         fs::create_dir_all(&blocks).unwrap();
         let link = blocks.join(format!("{}:{}", major(dev), minor(dev)));
         std::os::unix::fs::symlink(disk.join("sda1"), link).unwrap();
-        let limits = find("pi3").unwrap().limits(&System::at(tree.path()), &data).unwrap();
+        let limits = find("pi3").unwrap().limits(&System::at(tree.path()), &data, &[]).unwrap();
         assert_eq!(limits.limits["io.max"], "8:0 riops=1500 wiops=500 wbps=10000000");
         assert!(!warning(&limits).contains("storage is this machine's"));
+        let card = [Some(embermark_storage::built_in(STORAGE).unwrap())];
+        let limits = |storages: &[_]| {
+            find("pi3").unwrap().limits(&System::at(tree.path()), &data, storages).unwrap()
+        };
+        let imitated = limits(&card);
+        assert_eq!(imitated.limits.get("io.max"), None, "the imitated card has times of its own");
+        assert!(warning(&imitated).contains("a model of sd-a1, not a card"));
+        let [card] = card;
+        assert!(limits(&[None, card]).limits.contains_key("io.max"));
     }
 
     #[test]
     fn a_machine_that_has_less_than_the_device_imitates_nothing() {
         let refusal = |tree: &tempfile::TempDir| {
-            find("pi5").unwrap().limits(&System::at(tree.path()), Path::new("/")).unwrap_err()
+            find("pi5").unwrap().limits(&System::at(tree.path()), Path::new("/"), &[]).unwrap_err()
         };
         assert!(refusal(&host("5000.0", "1000000")).contains("and this machine 1024 MB"));
         assert!(refusal(&host("1.0", "16000000")).contains("cores of 2400 MHz are"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use embermark_data::DataError;
 use embermark_model::choice::UnknownName;
 use embermark_model::result::ResultFile;
-use embermark_model::{MemoryLimit, Scale};
+use embermark_model::{MemoryLimit, Scale, StorageName};
 use embermark_workloads::WorkloadError;
 
 /// Why a run did not take place, or ended early.
@@ -94,6 +94,14 @@ pub enum HarnessError {
         /// Why.
         why: String,
     },
+    /// A trial's storage cannot be imitated, though it could when the run began.
+    #[error("the storage {storage} cannot be imitated: {why}")]
+    Storage {
+        /// The storage.
+        storage: StorageName,
+        /// Why, and what to do.
+        why: String,
+    },
     /// The record of an external meter cannot be used.
     #[error("{path}: {why}", path = .path.display())]
     Meter {
@@ -148,6 +156,7 @@ impl HarnessError {
             | Self::Directory { .. }
             | Self::Resume { .. }
             | Self::Device { .. }
+            | Self::Storage { .. }
             | Self::Meter { .. }
             | Self::Isolation(_) => true,
             Self::Rows { source, .. } => {

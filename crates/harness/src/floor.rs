@@ -51,6 +51,7 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             variant: variant.name.to_owned(),
             engine: ENGINE.to_owned(),
             memory_limit: None,
+            storage: None,
         };
         for (other, rows) in run.stages.all(info.id) {
             if other != scale {

@@ -7,8 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use embermark_blockdev::{self as blockdev, FileSystem, Trace, TracedDevice, own_mounts};
+use embermark_blockdev::{self as blockdev, FileSystem, Kept, Trace, TracedDevice, own_mounts};
+use embermark_model::Storage;
 use embermark_model::result::DeviceIo;
+use embermark_storage::{Imitated, Imitator};
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
@@ -44,9 +46,8 @@ impl Isolation {
                 .to_owned());
         }
         own_mounts().map_err(|error| error.to_string())?;
-        let free = disk::free_bytes(data).unwrap_or(u64::MAX);
-        let this = Self { bytes: LEAST.max(needed.saturating_mul(2)).min(free).max(TRY) };
-        Disk::create(&data.join("try"), TRY, false).and_then(Disk::remove)?;
+        let this = Self { bytes: bytes_for(needed, data) };
+        Disk::create(&data.join("try"), TRY, Device::Plain).and_then(Disk::remove)?;
         Ok(this)
     }
 
@@ -55,26 +56,53 @@ impl Isolation {
     /// # Errors
     /// Why not.
     pub fn try_recording(&self, data: &Path) -> Result<(), String> {
-        Disk::create(&data.join("try"), TRY, true).and_then(Disk::remove).map(drop)
+        Disk::create(&data.join("try"), TRY, Device::Recorded).and_then(Disk::remove).map(drop)
     }
 
     /// A disk for a trial, its image and mount point beside `site`; what reaches it is `recorded`, or
     /// counted alone.
     pub fn disk(&self, site: &Path, recorded: bool) -> Result<Disk, HarnessError> {
-        Disk::create(site, self.bytes, recorded).map_err(HarnessError::Isolation)
+        let device = if recorded { Device::Recorded } else { Device::Plain };
+        Disk::create(site, self.bytes, device).map_err(HarnessError::Isolation)
     }
 
     /// A plain one of a size.
     pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk, HarnessError> {
-        Disk::create(site, bytes, false).map_err(HarnessError::Isolation)
+        Disk::create(site, bytes, Device::Plain).map_err(HarnessError::Isolation)
     }
+}
+
+/// Bytes of a disk below `data` with room for databases of `needed` bytes.
+pub(crate) fn bytes_for(needed: u64, data: &Path) -> u64 {
+    let free = disk::free_bytes(data).unwrap_or(u64::MAX);
+    LEAST.max(needed.saturating_mul(2)).min(free).max(TRY)
+}
+
+/// The block device that a disk is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Device<'a> {
+    /// A loop device.
+    Plain,
+    /// One that records what reaches it.
+    Recorded,
+    /// One that takes the times of a storage, and records too.
+    Imitated(&'a Imitator, &'a Storage),
+}
+
+/// What a disk has to tell once it is removed.
+#[derive(Debug, Default)]
+pub(crate) struct Removed {
+    /// What reached it, where that was recorded.
+    pub trace: Option<Trace>,
+    /// How well it kept the times of its storage, where it imitated one.
+    pub kept: Option<Kept>,
 }
 
 /// A mounted disk. Dropping it unmounts it and removes its image.
 #[derive(Debug)]
 pub(crate) struct Disk {
     image: PathBuf,
-    /// The folder that it has; a plain one is mounted there, and a recorded one below it.
+    /// The folder that it has; a plain one is mounted there, and others below it.
     at: PathBuf,
     mounted: Option<Mounted>,
     begun: Option<Before>,
@@ -85,36 +113,50 @@ pub(crate) struct Disk {
 enum Mounted {
     Plain(blockdev::Disk),
     Recorded(TracedDevice),
+    Imitated(Imitated),
 }
 
 impl Mounted {
-    fn new(image: &Path, at: &Path, recorded: bool) -> Result<Self, String> {
-        let mounted = match recorded {
-            true => TracedDevice::mount(at, image, FileSystem::Ext4).map(Self::Recorded),
-            false => blockdev::Disk::mount(image, at, FileSystem::Ext4).map(Self::Plain),
-        };
-        mounted.map_err(|error| error.to_string())
+    fn new(image: &Path, at: &Path, device: Device<'_>) -> Result<Self, String> {
+        let says = |error: blockdev::DeviceError| error.to_string();
+        let ext4 = FileSystem::Ext4;
+        match device {
+            Device::Plain => blockdev::Disk::mount(image, at, ext4).map(Self::Plain).map_err(says),
+            Device::Recorded => {
+                TracedDevice::mount(at, image, ext4).map(Self::Recorded).map_err(says)
+            }
+            Device::Imitated(imitator, storage) => imitator
+                .mount(storage, at, image, ext4)
+                .map(Self::Imitated)
+                .map_err(|error| error.to_string()),
+        }
     }
 
     fn at(&self) -> &Path {
         match self {
             Self::Plain(disk) => &disk.at,
             Self::Recorded(device) => &device.at,
+            Self::Imitated(device) => &device.at,
         }
     }
 
-    /// What reached it, where that was recorded.
-    fn unmount(self) -> Result<Option<Trace>, String> {
-        let trace = match self {
-            Self::Plain(disk) => disk.unmount().map(|()| None),
-            Self::Recorded(device) => device.unmount().map(Some),
+    fn unmount(self) -> Result<Removed, String> {
+        let removed = match self {
+            Self::Plain(disk) => disk.unmount().map(|()| Removed::default()),
+            Self::Recorded(device) => {
+                device.unmount().map(|trace| Removed { trace: Some(trace), kept: None })
+            }
+            Self::Imitated(device) => device
+                .unmount()
+                .map(|(trace, kept)| Removed { trace: Some(trace), kept: Some(kept) }),
         };
-        trace.map_err(|error| error.to_string())
+        removed.map_err(|error| error.to_string())
     }
 }
 
 impl Disk {
-    fn create(at: &Path, bytes: u64, recorded: bool) -> Result<Self, String> {
+    /// A disk of a size, its image and mount point beside `at`.
+    pub fn create(at: &Path, bytes: u64, device: Device<'_>) -> Result<Self, String> {
         let image = at.with_extension("img");
         let at = at.to_owned();
         let failed = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
@@ -126,7 +168,7 @@ impl Disk {
         let mut mkfs = Command::new("mkfs.ext4");
         mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
         call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
-        this.mounted = Some(Mounted::new(&this.image, &this.at, recorded)?);
+        this.mounted = Some(Mounted::new(&this.image, &this.at, device)?);
         let site = this.site();
         fs::create_dir(&site).map_err(|e| failed(&site, e))?;
         this.begun = Before::at(this.root());
@@ -149,19 +191,19 @@ impl Disk {
         self.begun.as_ref()?.since().map(|since| since.io)
     }
 
-    /// Unmounts it and removes it; what reached it, where that was recorded.
-    pub fn remove(mut self) -> Result<Option<Trace>, String> {
+    /// Unmounts it and removes it.
+    pub fn remove(mut self) -> Result<Removed, String> {
         self.unmount()
     }
 
-    fn unmount(&mut self) -> Result<Option<Trace>, String> {
-        let trace = self.mounted.take().map_or(Ok(None), Mounted::unmount)?;
+    fn unmount(&mut self) -> Result<Removed, String> {
+        let told = self.mounted.take().map_or(Ok(Removed::default()), Mounted::unmount)?;
         let removed = fs::remove_dir(&self.at).and_then(|()| fs::remove_file(&self.image));
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(format!("{}: {error}", self.image.display()))
             }
-            _ => Ok(trace),
+            _ => Ok(told),
         }
     }
 }

@@ -43,6 +43,7 @@ mod facts;
 mod flash;
 mod floor;
 mod heap;
+mod imitation;
 pub mod interrupt;
 mod isolation;
 pub mod journal;

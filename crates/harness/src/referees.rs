@@ -43,6 +43,7 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
                     variant: variant.name.to_owned(),
                     engine: (*referee).to_owned(),
                     memory_limit: None,
+                    storage: None,
                 };
                 answer(run, &cell, &questions, &rows)?;
                 run.stop_if_interrupted()?;

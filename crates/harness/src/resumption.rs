@@ -8,11 +8,14 @@ use embermark_model::ServerUrl;
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 
+use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
+use crate::imitation::Imitation;
 use crate::journal::{self, Head};
 use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
+use crate::run::needed_bytes;
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::{HarnessError, cells, device, manifest, passwords};
@@ -68,7 +71,7 @@ pub fn resume(
     machine.emulates = began.emulates.clone();
     let device = began.emulates.as_ref().map(|emulated| {
         let device = device::find(&emulated.device)?;
-        let limits = device.limits(&System::here(), &dirs.data);
+        let limits = device.limits(&System::here(), &dirs.data, &plan.storages);
         limits.map_err(|why| device::refused(device.name, why))
     });
     let mut confinement = Confinement::of_device(run_id, device.transpose()?)?;
@@ -76,6 +79,12 @@ pub fn resume(
         let allowed = confinement.allow_memory_limits(run_id, least);
         allowed.map_err(|why| refuse(format!("its limits of memory cannot be set: {why}")))?;
     }
+    let has_storage = |cell: &PlannedCell| cell.skip.is_none() && cell.id.storage.is_some();
+    let imitation = cells.iter().any(has_storage).then(|| {
+        let begun = Imitation::begin(&dirs.data, needed_bytes(plan, cells));
+        begun.map_err(|why| refuse(format!("its storages cannot be imitated: {why}")))
+    });
+    let imitation = imitation.transpose()?;
     let mut journal = journal::Writer::reopen(&path)?;
     let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
     let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
@@ -90,6 +99,7 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let mut run = Run::new(run_id, (plan, options), dirs, confinement, journal, progress);
+    run.imitation = imitation;
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()
@@ -130,7 +140,7 @@ fn another_run(
     options: &RunOptions,
 ) -> Result<Option<String>, HarnessError> {
     let other = another_tool(&head.manifest.tool, &manifest::tool())
-        .or_else(|| another_plan(&head.plan, plan?));
+        .or_else(|| another_plan(&head.plan, &with_card(head, plan?)));
     if other.is_some() {
         return Ok(other);
     }
@@ -150,6 +160,15 @@ fn another_run(
         }
     }
     Ok(None)
+}
+
+/// What is asked for, with the storage that an emulated device brought along where none is named.
+fn with_card(head: &Head, asked: &Plan) -> Plan {
+    let mut plan = asked.clone();
+    if plan.storages.is_empty() && head.manifest.machine.emulates.is_some() {
+        plan.storages.clone_from(&head.plan.storages);
+    }
+    plan
 }
 
 fn another_tool(before: &Tool, now: &Tool) -> Option<String> {

@@ -10,6 +10,7 @@ use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::confinement::Confinement;
+use crate::imitation::{self, Imitation};
 use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
 use crate::outdir::{OutDir, RESULT};
@@ -52,18 +53,31 @@ pub fn run(
     check_memory(plan, manifest.machine.memory_bytes)?;
     manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
+    let needed = needed_bytes(plan, &cells);
+    let on_card = options.device.and_then(|_| imitation::of_device(plan, &dirs.data, needed));
+    let (with_card, begun) = on_card.unzip();
+    let plan = with_card.as_ref().unwrap_or(plan);
+    if with_card.is_some() {
+        cells = cells::planned(plan, &options.catalog)?;
+    }
     let limits = options.device.map(|device| {
-        device.limits(&system, &dirs.data).map_err(|why| device::refused(device.name, why))
+        let limits = device.limits(&system, &dirs.data, &plan.storages);
+        limits.map_err(|why| device::refused(device.name, why))
     });
     let mut confinement = Confinement::of_device(&run_id, limits.transpose()?)?;
     manifest.machine.emulates = options.device.zip(confinement.device()).map(|(device, group)| {
-        Emulated { device: device.name.to_owned(), limits: group.limits.clone() }
+        let storages = plan.storages.iter().flatten().map(|storage| storage.name).collect();
+        Emulated { device: device.name.to_owned(), limits: group.limits.clone(), storages }
     });
     if let Some(least) = cells::least_memory_limit(&cells)
         && let Err(why) = confinement.allow_memory_limits(&run_id, least)
     {
         cells::skip_memory_limits(&mut cells, &why);
     }
+    let imitation = imitation::of_cells(&mut cells, plan, &options.catalog, || {
+        begun.map_or_else(|| Imitation::begin(&dirs.data, needed), Ok)
+    });
+    manifest.storage_path = imitation.as_ref().map(Imitation::path);
     let machine = manifest.machine.clone();
     let head = Head {
         embermark_journal: journal::VERSION,
@@ -76,6 +90,7 @@ pub fn run(
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let mut run = Run::new(&run_id, (plan, options), dirs, confinement, journal, progress);
+    run.imitation = imitation;
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {

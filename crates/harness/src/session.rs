@@ -15,7 +15,8 @@ use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::energy::Sampler;
 use crate::explaining::Explain;
-use crate::isolation::{Disk, Isolation};
+use crate::imitation::{self, Imitation};
+use crate::isolation::{Disk, Isolation, Removed};
 use crate::keeper::Keeper;
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
@@ -49,6 +50,8 @@ pub(crate) struct Run<'a> {
     pub bounds: BTreeMap<String, u64>,
     /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
     pub isolation: Option<Result<Isolation, String>>,
+    /// The way to imitated storages, where cells have one.
+    pub imitation: Option<Imitation>,
 }
 
 impl<'a> Run<'a> {
@@ -83,6 +86,7 @@ impl<'a> Run<'a> {
             later: Vec::new(),
             bounds: BTreeMap::new(),
             isolation: None,
+            imitation: None,
         }
     }
 }
@@ -208,6 +212,10 @@ impl Run<'_> {
         let folder = self.dirs.site(name)?;
         let by_url = self.plan.urls.contains_key(&cell.engine);
         let disk = match purpose {
+            Purpose::Floor | Purpose::Referee => None,
+            _ if let Some(storage) = cell.storage => {
+                Some(self.imitated_disk(cell, storage, &folder)?)
+            }
             Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder, false)?),
             Purpose::Recording(isolation) => Some(isolation.disk(&folder, true)?),
             Purpose::Timing if workload.until_steady && !by_url => {
@@ -215,6 +223,9 @@ impl Run<'_> {
             }
             _ => None,
         };
+        // The worker looks at its disk between runs, which waits for what was not written yet.
+        let looks = workload.until_steady
+            || matches!(purpose, Purpose::Counting(_) | Purpose::Recording(_));
         let supervisor = Supervisor {
             worker: &self.options.worker,
             library: (self.plan.configurations.get(&cell.engine))
@@ -235,7 +246,7 @@ impl Run<'_> {
             engine_library: engine_library::of(self.plan.engine_of(&cell.engine)),
             rows: rows.to_owned(),
             site,
-            own_disk: disk.is_some(),
+            own_disk: looks && disk.is_some(),
             groups: group.as_ref().map(|group| group.dirs.clone()).unwrap_or_default(),
             url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
             guest: self.guest.clone(),
@@ -269,13 +280,14 @@ impl Run<'_> {
             Ok(Outcome { trial, on_disk, .. }) => (Ok(trial), on_disk),
             Err(error) => (Err(error), Vec::new()),
         };
-        let device_io = disk.as_ref().map(Disk::used);
+        let device_io = disk.as_ref().filter(|_| looks).map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        let trace = disk.map_or(Ok(None), Disk::remove).map_err(HarnessError::Isolation)?;
+        let removed = disk.map_or(Ok(Removed::default()), Disk::remove);
+        let Removed { trace, kept } = removed.map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
         if let Some(url) = self.plan.urls.get(&cell.engine) {
             let secrets = url.secrets();
@@ -288,7 +300,8 @@ impl Run<'_> {
         }
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
-            if let Some(trace) = trace {
+            trial.storage_times = kept.map(imitation::times);
+            if let Some(trace) = trace.filter(|_| looks) {
                 trial.flash = flash::modelled(&self.plan.cards, &trace, &on_disk);
             }
             trial.limited_peak_bytes = group.and_then(|group| group.peak_bytes());

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use embermark_model::plan::Plan;
 use embermark_model::{CellId, Scale};
 
 use crate::HarnessError;
@@ -23,6 +24,11 @@ fn usual(scale: Scale) -> u64 {
     }
 }
 
+/// Bytes of the file system of a trial at a scale.
+pub(crate) fn bytes(plan: &Plan, scale: Scale) -> u64 {
+    plan.disk_bytes.unwrap_or_else(|| usual(scale))
+}
+
 impl Run<'_> {
     /// A disk for a trial of a cell beside `folder`; `None` where there can be none, which a warning says once,
     /// and where answers alone are looked at: then the database lies in the ordinary folder.
@@ -34,7 +40,7 @@ impl Run<'_> {
         if self.options.once_per_setting {
             return Ok(None);
         }
-        let bytes = self.plan.disk_bytes.unwrap_or_else(|| usual(cell.scale));
+        let bytes = bytes(self.plan, cell.scale);
         if self.isolation.is_none() {
             let begun = Isolation::begin(&self.dirs.data, bytes);
             if let Err(why) = &begun {

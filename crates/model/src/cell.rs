@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, MemoryLimit, Scale};
+use crate::{Durability, MemoryLimit, Scale, StorageName};
 
-/// What one cell is: engine x workload x scale x tier x variant x memory limit. Unique in a run.
+/// What one cell is: engine x workload x scale x tier x variant x memory limit x storage. Unique in a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellId {
     /// The workload's id, `sensors`.
@@ -23,6 +23,10 @@ pub struct CellId {
     /// The most memory for the engine and the page cache of its files; absent: all of the machine's.
     #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
+    /// The storage that is imitated below its database, which
+    /// [`Plan::storages`](crate::plan::Plan::storages) describes; absent: this machine's own disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageName>,
 }
 
 impl fmt::Display for CellId {
@@ -32,30 +36,57 @@ impl fmt::Display for CellId {
     }
 }
 
-/// How many rows there are, and in how much memory.
+/// What a database has to live with: how much memory, and which storage.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Conditions {
+    /// The limit of memory, if any.
+    #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
+    /// The imitated storage, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageName>,
+}
+
+impl fmt::Display for Conditions {
+    /// ` within 256 MiB on sd-a1`, behind a number of rows; nothing where there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { memory_limit, storage } = self;
+        memory_limit.map_or(Ok(()), |limit| write!(f, " within {limit}"))?;
+        storage.map_or(Ok(()), |storage| write!(f, " on {storage}"))
+    }
+}
+
+/// How many rows there are, in how much memory, and on which storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
     /// How many rows.
     pub scale: Scale,
     /// The limit of memory, if any.
     pub memory_limit: Option<MemoryLimit>,
+    /// The imitated storage, if any.
+    pub storage: Option<StorageName>,
 }
 
 impl fmt::Display for Extent {
-    /// `10k`, `1M within 256 MiB`.
+    /// `10k`, `10k on sd-a1`, `1M within 256 MiB on sd-a1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { scale, memory_limit } = self;
-        match memory_limit {
-            Some(limit) => write!(f, "{scale} within {limit}"),
-            None => scale.fmt(f),
-        }
+        write!(f, "{}{}", self.scale, self.conditions())
+    }
+}
+
+impl Extent {
+    /// All but its scale.
+    pub const fn conditions(&self) -> Conditions {
+        Conditions { memory_limit: self.memory_limit, storage: self.storage }
     }
 }
 
 impl CellId {
-    /// Its scale and its limit of memory.
+    /// Its scale, its limit of memory and its storage.
     pub const fn extent(&self) -> Extent {
-        Extent { scale: self.scale, memory_limit: self.memory_limit }
+        Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
     }
 
     /// The cache that its engine is given where `asked` bytes are asked for: within a limit of memory

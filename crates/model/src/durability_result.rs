@@ -14,7 +14,7 @@ pub use full_disk::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
 pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 
-use crate::{Configurations, Durability, EngineLibrary};
+use crate::{Configurations, Durability, EngineLibrary, Storage};
 
 /// Version of the result file and of its journal, whose first line names it. Another one is written
 /// when an old reader could misread a new file.
@@ -74,6 +74,9 @@ pub struct Head {
     /// Bytes of each, of an embedded engine. Absent where none is filled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,
+    /// The storage that is imitated below a database whose processes are killed; absent: this machine's own disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
     /// Seed.
     pub seed: u64,
 }

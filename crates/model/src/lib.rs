@@ -23,7 +23,7 @@ pub mod tuning_result;
 pub mod url;
 
 pub use card::Card;
-pub use cell::{CellId, Extent, Status};
+pub use cell::{CellId, Conditions, Extent, Status};
 pub use configuration::{Configuration, Configurations};
 pub use durability::Durability;
 pub use engine_library::EngineLibrary;

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configurations;
-use crate::{Card, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl};
+use crate::{Card, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl, Storage, StorageName};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,10 @@ pub struct Plan {
     /// without a limit; none: each workload's own, which is no limit but in an overview.
     #[serde(default, rename = "memory_limits_bytes", skip_serializing_if = "Vec::is_empty")]
     pub memory_limits: Vec<Option<MemoryLimit>>,
+    /// Storages that are imitated below the databases, each a cell of its own, `None` this machine's own disk; none:
+    /// that disk alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storages: Vec<Option<Storage>>,
     /// Whether the database is closed, its pages are dropped from memory, and it is opened again
     /// before each run of a phase that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -147,6 +151,11 @@ impl Plan {
     /// The criterion of advice that a phase of a workload file counts for, of a plan that says so: an older one.
     pub fn criterion_of(&self, workload: &str, phase: &str) -> Option<&str> {
         self.workload_files.get(workload)?.criteria.get(phase).map(String::as_str)
+    }
+
+    /// The description of the storage of that name.
+    pub fn storage(&self, name: StorageName) -> Option<&Storage> {
+        self.storages.iter().flatten().find(|storage| storage.name == name)
     }
 
     /// The id of the engine of a column: its configuration's, or the column's name itself.

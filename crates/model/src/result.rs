@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Dataset, Plan};
-use crate::{CellId, Configuration, Durability, Scale, Status};
+use crate::{CellId, Configuration, Durability, Scale, Status, StorageName};
 
 mod client_machines;
 mod disk_curve;
@@ -17,6 +17,7 @@ mod flash;
 mod loaded;
 mod repeated;
 mod run;
+mod storage;
 mod timeline;
 mod wear;
 mod write_behind;
@@ -32,6 +33,7 @@ pub use run::{
     ClientRun, Counts, Execution, Latency, Observed, OpenLoopSchedule, PhaseKind, PhaseResult,
     Resources, Run,
 };
+pub use storage::{StoragePath, StorageTimes};
 pub use timeline::{Round, Slice, SliceLatency, Stall, SteadyFigure, SteadyState, Timeline};
 pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
@@ -109,6 +111,9 @@ pub struct Manifest {
     /// Why what reaches storage was not counted; absent where it was, or was not to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
+    /// What the way to an imitated storage takes on this machine, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_path: Option<StoragePath>,
     /// Why no card was modelled; absent where they were, or none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_modelled: Option<String>,
@@ -227,6 +232,9 @@ pub struct Emulated {
     pub device: String,
     /// The limits as the kernel read them back, by the name of the cgroup file.
     pub limits: BTreeMap<String, String>,
+    /// The storages that are imitated in place of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storages: Vec<StorageName>,
 }
 
 /// Cost of the harness itself, measured with the `null` engine.
@@ -330,6 +338,12 @@ impl Cell {
         counted.or_else(|| self.trials.iter().filter(lasts).find_map(|trial| trial.disk))
     }
 
+    /// Why the storage of the cell cannot be imitated, where that is why it did not run.
+    pub fn lacks_storage(&self) -> Option<&str> {
+        let storage = self.id.storage.filter(|_| self.status == Status::Unavailable)?;
+        self.reason.as_deref()?.strip_prefix(&format!("storage {storage}: "))
+    }
+
     /// Whether a trial of the cell is the one that counts.
     pub fn is_counting(&self, trial: &Trial) -> bool {
         self.counting.as_deref().is_some_and(|counting| std::ptr::eq(counting, trial))
@@ -404,6 +418,9 @@ pub struct Trial {
     /// where it had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
+    /// How well the imitated storage of its cell kept its times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_times: Option<StorageTimes>,
     /// What modelled cards would have done, of the trial that counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<FlashModel>,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Durability;
 use crate::result::Machine;
+use crate::{Durability, Storage};
 
 /// Settings in place of embermark's own, by name.
 pub type Set = BTreeMap<String, String>;
@@ -187,6 +187,9 @@ pub struct TuningResult {
     pub workloads: Vec<String>,
     /// What a commit must survive.
     pub tier: Durability,
+    /// The storage that was imitated below the databases; absent: this machine's own disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
     /// Where.
     pub machine: Option<Machine>,
     /// What was found, by the engine's id or the name of its configuration.

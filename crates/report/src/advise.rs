@@ -25,7 +25,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, MemoryLimit};
+use embermark_model::{Conditions, Durability};
 use serde::Serialize;
 
 pub use brief::brief;
@@ -44,7 +44,7 @@ use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{notes, scaling, text};
 use levels::Level;
 
-/// What every engine is and how it compares at one number of rows within one limit of memory, by
+/// What every engine is and how it compares at one number of rows under the same conditions, by
 /// criterion: all that a ranking is made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTable {
@@ -53,10 +53,10 @@ pub struct AdviceTable {
     /// The rows that were asked for; absent where no number was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<u64>,
-    /// Within this limit of memory, if any.
-    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<MemoryLimit>,
-    /// Both in words: `10k rows`, `10k rows within 256 MiB`.
+    /// Within how much memory, and on which storage.
+    #[serde(flatten)]
+    pub conditions: Conditions,
+    /// All of it in words: `10k rows`, `10k rows within 256 MiB on sd-a1`.
     pub at: String,
     /// What engines are compared by, in the order in which they are shown.
     pub criteria: Vec<Criterion>,
@@ -193,34 +193,30 @@ pub struct Facts {
     pub peak_bytes: Option<f64>,
 }
 
-/// Advice at one number of rows after the other, within one limit of memory after the other.
+/// Advice at one number of rows after the other, under some conditions after the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTables {
     /// One for each scale that was measured, the smallest first, or the one nearest to the rows
-    /// asked for; of no limit of memory first, then of each limit. Of each workload a table rests on
-    /// the nearest scale within that limit alone.
+    /// asked for; without a limit of memory and an imitated storage first, then under each of the other
+    /// conditions. Of each workload a table rests on the nearest scale under its conditions alone.
     pub tables: Vec<AdviceTable>,
     /// Between which scales the order of two engines turns, by criterion.
     pub turns: Vec<CriterionTurn>,
 }
 
 /// The tables of one or several results: one for each scale measured, or the one nearest to `rows`,
-/// within each of these limits of memory that was measured; without any, within each there is.
+/// under each of these conditions that was measured; without any, under each there is.
 /// Several results are taken for one run on one machine with one protocol:
 /// [`crate::compare::unpoolable`] tells whether they are.
-pub fn tables(
-    files: &[&ResultFile],
-    rows: Option<u64>,
-    limits: &[Option<MemoryLimit>],
-) -> AdviceTables {
+pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions]) -> AdviceTables {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {
         return AdviceTables { tables: Vec::new(), turns: Vec::new() };
     };
     let comparison = summary::compare(file, &[]);
-    let levels = levels::of(&comparison, rows, limits);
+    let levels = levels::of(&comparison, rows, conditions);
     let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &comparison.kinds);
-    turns.retain(|turn| levels.iter().any(|level| level.memory_limit == turn.memory_limit));
+    turns.retain(|turn| levels.iter().any(|level| level.conditions == turn.conditions));
     let tables =
         levels.iter().map(|level| AdviceTable { asked: rows, ..table(file, &comparison, level) });
     let tables = tables.collect();
@@ -255,7 +251,7 @@ fn over_the_best(engines: &mut [EngineAdvice]) {
 fn table<'a>(
     file: &'a ResultFile,
     comparison: &Comparison<'a>,
-    Level { rows, memory_limit, groups }: &Level<'a, '_>,
+    Level { rows, conditions, groups }: &Level<'a, '_>,
 ) -> AdviceTable {
     let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
@@ -309,8 +305,8 @@ fn table<'a>(
     let mut table = AdviceTable {
         rows: *rows,
         asked: None,
-        memory_limit: *memory_limit,
-        at: levels::at(*rows, *memory_limit),
+        conditions: *conditions,
+        at: levels::at(*rows, *conditions),
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,

@@ -7,6 +7,7 @@ pub(crate) mod failures;
 mod repeated;
 mod sharing;
 mod steady;
+pub(crate) mod storage;
 mod timed;
 
 use std::collections::BTreeMap;
@@ -80,6 +81,7 @@ pub(crate) fn sections(
         ("Short runs", repeated::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
+        ("Storage", storage::notes(file)),
         ("Durability", shown::notes(durability)),
         ("Energy and wear", energy::notes(file)),
         ("How to read it", reading(file, comparison, scaling)),
@@ -103,7 +105,8 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
         format!("the machine drifted: {}: {advice}", drift.says())
     });
     let warnings = file.manifest.warnings.iter().cloned().chain(drift);
-    warnings.map(|warning| note("", text::plain(&warning))).collect()
+    let warnings = warnings.map(|warning| note("", text::plain(&warning)));
+    warnings.chain(storage::late(file)).collect()
 }
 
 /// What the tables' marks and units mean: of each only when it occurs.

@@ -302,6 +302,7 @@ fn places(
     let weights = advise::example(&comparison.kinds);
     let lines = [
         ("measured", Some(measured(file))),
+        ("storage", notes::storage::all_imitated(file)),
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
         (

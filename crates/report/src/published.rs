@@ -6,8 +6,8 @@
 
 use std::sync::LazyLock;
 
-use embermark_model::Scale;
 use embermark_model::result::ResultFile;
+use embermark_model::{Conditions, Scale};
 use serde::Deserialize;
 
 use crate::grid::{Annotated, Grid, Text};
@@ -207,7 +207,7 @@ impl Published {
                 if figures.iter().all(Option::is_none) || varied && variant != line.variant {
                     continue;
                 }
-                let told = line.scale.is_none() || group.memory_limit.is_some();
+                let told = line.scale.is_none() || group.conditions() != Conditions::default();
                 let scale = if told { format!("{}, ", group.extent()) } else { String::new() };
                 let variant = text::plain(variant);
                 let label = format!("  here, {scale}{} {variant}{own}", group.durability);

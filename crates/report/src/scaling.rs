@@ -2,7 +2,7 @@
 //! and what stands out. `docs/statistics.md` has the rules.
 //!
 //! Everything here is of one result. A series is one phase in one variant of one workload in one
-//! tier within one limit of memory: its scales are compared with each other, and nothing else is.
+//! tier under the same conditions: its scales are compared with each other, and nothing else is.
 
 mod growth;
 mod order;
@@ -16,7 +16,7 @@ mod turns;
 mod tests;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Explained, MemoryLimit, Scale};
+use embermark_model::{Conditions, Durability, Explained, Scale};
 use serde::{Serialize, Serializer};
 
 pub use growth::{Growth, Step};
@@ -73,7 +73,7 @@ pub struct PhaseScaling<'a> {
     pub few_trials: bool,
 }
 
-/// What scales are compared within: a workload in a tier and a limit of memory.
+/// What scales are compared within: a workload in a tier under the same conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Within<'a> {
     /// The workload's id.
@@ -81,15 +81,15 @@ pub struct Within<'a> {
     pub workload: &'a str,
     /// The tier.
     pub tier: Durability,
-    /// The limit of memory, if any.
-    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<MemoryLimit>,
+    /// Within how much memory, and on which storage.
+    #[serde(flatten)]
+    pub conditions: Conditions,
 }
 
 /// A phase in a variant of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SeriesId<'a> {
-    /// The workload, the tier and the limit of memory.
+    /// The workload, the tier and the conditions.
     #[serde(flatten)]
     pub within: Within<'a>,
     /// The variant.
@@ -104,8 +104,7 @@ pub struct SeriesId<'a> {
 
 impl<'a> Within<'a> {
     pub(crate) const fn of(group: &Group<'a>) -> Self {
-        let Group { workload, memory_limit, durability: tier, .. } = *group;
-        Self { workload, tier, memory_limit }
+        Self { workload: group.workload, tier: group.durability, conditions: group.conditions() }
     }
 }
 

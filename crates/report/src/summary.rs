@@ -22,7 +22,9 @@ pub(crate) mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, DiskSize, ResultFile};
-use embermark_model::{CellId, Durability, Extent, MemoryLimit, Scale, Status};
+use embermark_model::{
+    CellId, Conditions, Durability, Extent, MemoryLimit, Scale, Status, StorageName,
+};
 
 pub use beside::{beside, beside_columns};
 pub use column::{Amounts, Column, Quantity};
@@ -54,7 +56,7 @@ pub struct Comparison<'a> {
 }
 
 /// What may be compared with each other: one workload at one scale within one limit of
-/// memory in one tier.
+/// memory on one storage in one tier.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     /// The workload's id.
@@ -63,6 +65,8 @@ pub struct Group<'a> {
     pub scale: Scale,
     /// The limit of memory, if any.
     pub memory_limit: Option<MemoryLimit>,
+    /// The imitated storage, if any.
+    pub storage: Option<StorageName>,
     /// The tier.
     pub durability: Durability,
     /// The rows that were used.
@@ -203,12 +207,17 @@ impl<'a> Group<'a> {
             == (&*id.workload, id.extent(), id.durability)
     }
 
-    /// Its scale and its limit of memory.
+    /// Its scale, its limit of memory and its storage.
     pub const fn extent(&self) -> Extent {
-        Extent { scale: self.scale, memory_limit: self.memory_limit }
+        Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
     }
 
-    /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB`.
+    /// All of that but its scale.
+    pub const fn conditions(&self) -> Conditions {
+        self.extent().conditions()
+    }
+
+    /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB on sd-a1`.
     pub fn place(&self) -> String {
         format!("{} {}", text::plain(self.workload), self.extent())
     }

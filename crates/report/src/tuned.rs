@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use embermark_model::Durability;
+use embermark_model::Storage;
 use embermark_model::tuning_result::{
     Gain, Kept, Outcome, Set, Tried, Tuned, TuningResult, Uses, words,
 };
 
 use crate::format::{bytes, duration};
 use crate::grid::{Grid, Text};
+use crate::notes::storage::imitated;
 use crate::notes::{Note, note};
 use crate::text::{clipped, joined, plain};
 
@@ -18,7 +19,7 @@ const LONGEST: usize = 300;
 /// What was found of one engine, for a terminal.
 pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     let mut text = format!("\n{}\n\n", title(name, tuned, of));
-    for Note { about, says } in notes(tuned, of.tier) {
+    for Note { about, says } in notes(tuned, of) {
         let _ = writeln!(text, "  {about:10} {says}");
     }
     if tuned.found.better().is_some() {
@@ -43,15 +44,24 @@ pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     text
 }
 
-/// `sqlite, tier power, for sensors (590 s)`.
+/// `sqlite, tier power, for sensors on sd-a1 (590 s)`.
 pub(crate) fn title(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
-    let (workloads, seconds) = (of.workloads.join(", "), tuned.seconds.round());
-    plain(&format!("{name}, tier {}, for {workloads} ({seconds} s)", of.tier))
+    plain(&format!("{name}, tier {}, for {} ({} s)", of.tier, work(of), tuned.seconds.round()))
+}
+
+/// `sensors, contacts on sd-a1`.
+pub(crate) fn work(of: &TuningResult) -> String {
+    let on = of.storage.as_ref().map(|storage| format!(" on {}", storage.name));
+    of.workloads.join(", ") + &on.unwrap_or_default()
 }
 
 /// What was found, line by line.
-pub(crate) fn notes(tuned: &Tuned, tier: Durability) -> Vec<Note> {
+pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
+    let tier = of.tier;
     let mut notes = Vec::new();
+    if let Some(Storage { name, .. }) = &of.storage {
+        notes.push(note("storage", imitated(name.as_str())));
+    }
     if !tuned.today.is_empty() {
         notes.push(note("today", settings(&tuned.today)));
     }

@@ -101,6 +101,11 @@ impl<'a> Measured<'a> {
     /// When today's settings cannot be measured.
     pub fn begin(&mut self, candidates: Vec<Set>) -> Result<Worth, HarnessError> {
         self.trials("today's settings, to know how long a trial takes", &[Set::new()], 1)?;
+        let cells = self.last.iter().flat_map(|file| &file.cells);
+        let lacks = |cell: &Cell| Some((cell.id.storage?, cell.lacks_storage()?.to_owned()));
+        if let Some((storage, why)) = cells.filter_map(lacks).next() {
+            return Err(HarnessError::Storage { storage, why });
+        }
         let (mut worth, mut others) = (Vec::new(), Vec::new());
         for set in candidates {
             if self.is_today(&set) {

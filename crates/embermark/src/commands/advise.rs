@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, MemoryLimit, Scale};
+use embermark_model::{Conditions, Durability, Scale};
 use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevices, Weight};
 use embermark_report::shown::{self, Record};
 use embermark_report::{Format, OfDevice, compare, load};
@@ -25,7 +25,7 @@ pub struct AdviseArgs {
     results: Vec<PathBuf>,
 
     /// Each result is of another device: an engine's figure is the worst of any of them
-    #[arg(long, conflicts_with_all = ["scale", "memory_limit", "force"])]
+    #[arg(long, conflicts_with_all = ["scale", "memory_limit", "storage", "force"])]
     devices: bool,
 
     /// What an engine must have
@@ -58,6 +58,11 @@ pub struct AdviseArgs {
     /// [default: without any, and within each limit measured in a list of its own]
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
     memory_limit: Vec<String>,
+
+    /// Advice from what was measured on this imitated storage, such as sd-a1, or none: this machine's own disk
+    /// [default: this machine's, and each storage measured in a list of its own]
+    #[arg(long, value_name = "STORAGE,…", value_delimiter = ',')]
+    storage: Vec<String>,
 
     /// Leave out engines that commit fewer single rows per second than this
     #[arg(long, value_name = "ROWS/S", value_parser = rate::rows)]
@@ -160,10 +165,9 @@ fn of_one_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, 
     if !args.force {
         alike(&args.results, &results)?;
     }
-    let limits = memory_limits(&args.memory_limit, None)?;
-    measured(&limits, &results)?;
+    let chosen = chosen(args, &results)?;
     let files: Vec<&ResultFile> = results.iter().collect();
-    let mut tables = advise::tables(&files, rows, &limits);
+    let mut tables = advise::tables(&files, rows, &chosen);
     shown::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
     Ok(tables)
 }
@@ -195,17 +199,48 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a limit of memory within which nothing was measured.
-fn measured(limits: &[Option<MemoryLimit>], results: &[ResultFile]) -> Result<(), Failure> {
-    let name = |limit: Option<MemoryLimit>| limit.map_or("none".into(), |of| of.to_string());
+/// The conditions measured that are chosen by their limits of memory and their storages; without a choice all.
+fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, Failure> {
+    let limits = memory_limits(&args.memory_limit, None)?;
+    let limits = limits.into_iter().map(|limit| limit.map_or("none".into(), |of| of.to_string()));
+    let limits: Vec<String> = limits.collect();
     let cells = results.iter().flat_map(|result| &result.cells);
-    let known: BTreeSet<Option<MemoryLimit>> = cells.map(|cell| cell.id.memory_limit).collect();
-    match limits.iter().find(|limit| !known.contains(limit)) {
+    let all: BTreeSet<Conditions> = cells.map(|cell| cell.id.extent().conditions()).collect();
+    let limit = |of: &Conditions| of.memory_limit.map_or("none".into(), |of| of.to_string());
+    let storage = |of: &Conditions| of.storage.map_or("none".into(), |of| of.to_string());
+    measured("--memory-limit", &limits, all.iter().map(limit))?;
+    measured("--storage", &args.storage, all.iter().map(storage))?;
+    let is_one = |chosen: &[String], name: String| chosen.is_empty() || chosen.contains(&name);
+    let is_chosen =
+        |of: &Conditions| is_one(&limits, limit(of)) && is_one(&args.storage, storage(of));
+    let chosen: Vec<Conditions> = all.into_iter().filter(is_chosen).collect();
+    match chosen.is_empty() && !results.is_empty() {
+        true => Err(Failure::usage(format!(
+            "nothing was measured both with --memory-limit {} and --storage {}: choose others, or measure it",
+            limits.join(","),
+            args.storage.join(",")
+        ))),
+        false => Ok(chosen),
+    }
+}
+
+/// Refuses what is chosen with an option and was not measured.
+fn measured(
+    option: &str,
+    chosen: &[String],
+    known: impl Iterator<Item = String>,
+) -> Result<(), Failure> {
+    let mut all: Vec<String> = Vec::new();
+    known.for_each(|name| {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    });
+    match chosen.iter().find(|name| !all.contains(name)) {
         None => Ok(()),
-        Some(limit) => Err(Failure::usage(format!(
-            "nothing was measured with --memory-limit {}, but with {}: choose of these, or measure it",
-            name(*limit),
-            known.into_iter().map(name).collect::<Vec<_>>().join(", ")
+        Some(name) => Err(Failure::usage(format!(
+            "nothing was measured with {option} {name}, but with {}: choose of these, or measure it",
+            all.join(", ")
         ))),
     }
 }
@@ -242,7 +277,16 @@ fn weight(text: &str) -> Result<Weight, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+    use embermark_model::{MemoryLimit, StorageName};
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Advise {
+        #[command(flatten)]
+        args: AdviseArgs,
+    }
 
     #[test]
     fn a_weight_is_a_criterion_and_a_positive_number() {
@@ -265,17 +309,27 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_memory_that_was_not_measured_is_refused_with_those_that_were() {
+    fn conditions_that_were_not_measured_are_refused_with_those_that_were() {
         let mut result = result();
-        let limits = |text: &str| memory_limits(&[text.to_owned()], None).unwrap();
         result.cells[0].id.memory_limit = Some(MemoryLimit(256 << 20));
+        result.cells[1].id.storage = Some(StorageName::new("sd-a1").unwrap());
         let results = [result];
-        for text in ["256MiB", "none"] {
-            measured(&limits(text), &results).unwrap();
-        }
-        measured(&[], &results).unwrap();
-        let refused = measured(&limits("512MiB"), &results).unwrap_err().to_string();
-        assert!(refused.contains("--memory-limit 512 MiB, but with none, 256 MiB"), "{refused}");
+        let chosen = |words: &[&str]| {
+            let words = ["advise", "result.json"].iter().chain(words);
+            let args = Advise::try_parse_from(words).unwrap().args;
+            chosen(&args, &results)
+        };
+        assert_eq!(chosen(&["--memory-limit", "256MiB"]).unwrap().len(), 1);
+        assert_eq!(chosen(&["--memory-limit", "none"]).unwrap().len(), 2);
+        assert_eq!(chosen(&["--storage", "sd-a1"]).unwrap().len(), 1);
+        assert_eq!(chosen(&[]).unwrap().len(), 3);
+        let refused = |words: &[&str]| chosen(words).unwrap_err().to_string();
+        let limits = refused(&["--memory-limit", "512MiB"]);
+        assert!(limits.contains("--memory-limit 512 MiB, but with none, 256 MiB"), "{limits}");
+        let storages = refused(&["--storage", "emmc"]);
+        assert!(storages.contains("--storage emmc, but with none, sd-a1"), "{storages}");
+        let both = refused(&["--memory-limit", "256MiB", "--storage", "sd-a1"]);
+        assert!(both.contains("both with --memory-limit 256 MiB and --storage sd-a1"), "{both}");
     }
 
     #[test]

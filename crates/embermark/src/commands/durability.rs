@@ -1,5 +1,6 @@
 //! `embermark durability`.
 
+mod medium;
 mod table;
 mod told;
 
@@ -26,7 +27,8 @@ use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed};
+use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed, storages};
+use medium::Media;
 use told::Told;
 
 /// States to look at, where nothing is said: of an embedded engine, and of a server.
@@ -142,6 +144,15 @@ pub struct DurabilityArgs {
     )]
     disk_mib: u32,
 
+    /// Put the databases whose processes are killed on an imitated storage, by name or file: sd-a1, FILE.toml
+    /// [default: this machine's own disk]
+    ///
+    /// docs/storage.md lists the names. A slow commit is under way for longer, so more kills hit one. No power is cut
+    /// then: that takes a device that records every write, and how long a write takes changes nothing that is
+    /// promised. Needs root and FUSE.
+    #[arg(long, value_name = "STORAGE", conflicts_with = "resume")]
+    storage: Option<String>,
+
     /// Seed of the work, and of what is cut and killed when
     #[arg(long, value_name = "N", default_value_t = 42, conflicts_with = "resume")]
     seed: u64,
@@ -210,6 +221,10 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 }
 
 fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
+    let storage = storages(args.storage.as_slice())?.into_iter().flatten().next();
+    if storage.is_some() {
+        for_kills_alone(args)?;
+    }
     let engine_libraries = engine_libraries(&args.engine_library)?;
     let words = match args.configuration.is_empty() {
         true => ids_or(args.engines.clone(), &args.engine_library, "embedded")?,
@@ -228,7 +243,9 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
             )));
         }
     }
-    let [states, server_states] = STATES.map(|states| args.states.unwrap_or(states));
+    let cuts = storage.is_none();
+    let usual = STATES.map(|states| if cuts { states } else { 0 });
+    let [states, server_states] = usual.map(|states| args.states.unwrap_or(states));
     let durabilities = or_else(args.tier.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
@@ -255,7 +272,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         durabilities,
         states,
         server_states,
-        short_works: args.short_works,
+        short_works: if cuts { args.short_works } else { 0 },
         kills: args.kills,
         clients: args.clients.unwrap_or(0),
         accepted_licences: args.accept_license.clone(),
@@ -264,8 +281,29 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         over_s: args.over,
         fills: if args.full_disk { args.fills } else { 0 },
         disk_bytes: args.full_disk.then(|| u64::from(args.disk_mib) * MIB),
+        storage,
         seed: args.seed,
     })
+}
+
+/// Refuses what cannot be tried on an imitated storage.
+fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
+    let others = [
+        ("--states", args.states.is_some_and(|states| states > 0)),
+        ("--device-lies", args.device_lies),
+        ("--over", args.over > 0),
+        ("--full-disk", args.full_disk),
+    ];
+    if let Some((option, _)) = others.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "--storage is for kills: power is cut, and disks are filled, on devices of their own, where times change \
+             nothing that is promised; leave out {option}, or --storage"
+        )));
+    }
+    match args.kills {
+        0 => Err(Failure::usage("--storage is for kills: leave out --kills 0, or --storage")),
+        _ => Ok(()),
+    }
 }
 
 fn file_system(name: &str) -> Result<FileSystem, Failure> {
@@ -305,6 +343,13 @@ fn try_all(
         None if needs_devices => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }
+    let media = head
+        .storage
+        .as_ref()
+        .map(|storage| Media::begin(storage, settings.file_system, &work.join("storage")));
+    if let Some(Err(why)) = &media {
+        say!("nothing is killed: {why}");
+    }
     for library in head.engine_libraries.values() {
         same_library(library)?;
     }
@@ -339,14 +384,28 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let takes_a_device = experiment != Experiment::Kill;
+                let medium = media.as_ref().filter(|_| !takes_a_device);
                 let cannot = cannot(subject, *durability, &head)
-                    .or_else(|| no_devices.clone().filter(|_| takes_a_device));
+                    .or_else(|| no_devices.clone().filter(|_| takes_a_device))
+                    .or_else(|| medium?.as_ref().err().cloned());
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {
                         let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
-                        let made =
-                            test(experiment, subject, *durability, &settings, &stop, &progress);
+                        let try_in = |folder: &Path| {
+                            let own = Settings { folder: folder.to_owned(), ..settings.clone() };
+                            test(experiment, subject, *durability, &own, &stop, &progress)
+                        };
+                        let made = match medium {
+                            Some(Ok(media)) => {
+                                let failed = |why: String| Failure::runtime(why);
+                                let mounted = media.mount().map_err(failed)?;
+                                let made = try_in(mounted.at());
+                                mounted.remove().map_err(failed)?;
+                                made
+                            }
+                            _ => try_in(work),
+                        };
                         match made {
                             Err(TestError::Interrupted) => return Ok(()),
                             made => made.map_err(|error| (error.to_string(), true)),

@@ -65,6 +65,13 @@ pub struct TuneArgs {
     #[arg(long, value_name = "SIZE")]
     cache: Option<String>,
 
+    /// Measure on an imitated storage, by name or file: sd-a1, FILE.toml [default: this machine's own disk]
+    ///
+    /// docs/storage.md lists the names. A model with likely values, not a measurement of a device. Needs root and
+    /// FUSE.
+    #[arg(long, value_name = "STORAGE")]
+    storage: Option<String>,
+
     /// The settings that your program has today: NAME=ENGINE:SETTING=VALUE,… . The search begins there, and
     /// not at embermark's settings
     #[arg(long, value_name = "COLUMN", value_parser = parsed)]
@@ -111,6 +118,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         variant: args.variant.clone().into_iter().collect(),
         phases: args.phases.clone(),
         cache: args.cache.clone(),
+        storage: args.storage.clone().into_iter().collect(),
         trials: Some(1),
         runs: Some(2),
         ..PlanArgs::default()
@@ -133,6 +141,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         embermark_tune: TuningResult::VERSION,
         workloads: plan.workloads.clone(),
         tier,
+        storage: plan.storages.iter().flatten().next().cloned(),
         machine: None,
         engines: BTreeMap::new(),
     };

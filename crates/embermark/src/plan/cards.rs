@@ -26,7 +26,8 @@ pub fn cards(given: &[String]) -> Result<Vec<Card>, Failure> {
     Ok(cards)
 }
 
-fn is_file(given: &str) -> bool {
+/// Whether a file is named, and not something built in.
+pub(super) fn is_file(given: &str) -> bool {
     let path = Path::new(given);
     given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
 }

@@ -36,6 +36,7 @@ mod retention;
 mod run;
 mod run_ends;
 mod secrets;
+mod storage;
 mod tune;
 mod untrusted_sql;
 mod verify;

@@ -1,4 +1,4 @@
-//! Limits of memory and cold reads: which cells cannot have them.
+//! Limits of memory, imitated storages and cold reads: which cells cannot have them.
 
 use embermark_engines::{Engine, Kind};
 use embermark_model::plan::Plan;
@@ -12,12 +12,19 @@ pub(super) fn unsupported(why: impl Into<String>) -> Skip {
     Skip { status: Status::Unsupported, reason: why.into() }
 }
 
-/// Why an engine's memory cannot be what a cell asks for, if so.
+/// Why an engine's memory or storage cannot be what a cell asks for, if so.
 pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Option<&'static str> {
-    if id.memory_limit.is_some() && plan.urls.contains_key(&id.engine) {
+    let by_url = plan.urls.contains_key(&id.engine);
+    if id.memory_limit.is_some() && by_url {
         return Some("a server given by its URL is under no limit of ours");
     }
+    if id.storage.is_some() && by_url {
+        return Some("a server given by its URL has its files on storage of its own");
+    }
     match engine.info().kind {
+        Kind::Reference if id.storage.is_some() => {
+            Some("it keeps every row in memory: no storage slows it down")
+        }
         Kind::Reference if id.memory_limit.is_some() => {
             Some("it keeps every row in memory: a limit ends it and slows nothing down")
         }
@@ -41,6 +48,19 @@ pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
     let limited = |cell: &&mut PlannedCell| cell.skip.is_none() && cell.id.memory_limit.is_some();
     for cell in cells.iter_mut().filter(limited) {
         cell.skip = Some(unsupported(format!("takes root or a delegated control group: {why}")));
+    }
+}
+
+/// Leaves out the cells of a storage that cannot be imitated here, with the reason.
+pub(crate) fn skip_storages(
+    cells: &mut [PlannedCell],
+    leave_out: impl Fn(&CellId) -> bool,
+    why: &str,
+) {
+    for cell in cells.iter_mut().filter(|cell| cell.skip.is_none() && leave_out(&cell.id)) {
+        let Some(storage) = cell.id.storage else { continue };
+        let reason = format!("storage {storage}: {why}");
+        cell.skip = Some(Skip { status: Status::Unavailable, reason });
     }
 }
 

@@ -128,6 +128,7 @@ mod tests {
             window_ms: None,
             warm_up_ms: None,
             memory_limits: Vec::new(),
+            storages: Vec::new(),
             cold: false,
             rate: Rate::default(),
             clients: 1,

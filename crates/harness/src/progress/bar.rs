@@ -135,6 +135,7 @@ mod tests {
             variant: "single".into(),
             engine: "sqlite".into(),
             memory_limit: None,
+            storage: None,
         };
         let step = || std::thread::sleep(Duration::from_millis(20)); // it draws so often at most
         bar.note("busy machine");

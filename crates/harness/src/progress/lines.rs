@@ -138,6 +138,7 @@ mod tests {
             variant: "single".into(),
             engine: "sqlite".into(),
             memory_limit: None,
+            storage: None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 use embermark_model::result::Trial;
-use embermark_model::{CellId, MemoryLimit};
+use embermark_model::{CellId, MemoryLimit, StorageName};
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -36,7 +36,7 @@ pub(crate) fn competes(one: &CellId, other: &CellId) -> bool {
 
 /// Places of the cells that compete, in the order of the first pass: before all others those of each workload's
 /// first variant, which runs every phase; after all others more rows than a workload's fewest, and last those within
-/// a limit of memory. Within a table the order is drawn.
+/// a limit of memory or on an imitated storage. Within a table the order is drawn.
 fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut tables: Vec<Vec<usize>> = Vec::new();
@@ -50,17 +50,25 @@ fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
 }
 
 /// By what cells are measured, and counted, one after the other.
-pub(crate) fn rank(id: &CellId, cells: &[PlannedCell]) -> (Option<MemoryLimit>, bool, bool) {
+pub(crate) fn rank(
+    id: &CellId,
+    cells: &[PlannedCell],
+) -> (Option<MemoryLimit>, Option<StorageName>, bool, bool) {
     let own = || cells.iter().filter(|own| own.id.workload == id.workload).map(|own| &own.id);
     let more_rows = own().any(|other| other.scale < id.scale);
     let first_variant = own().next().is_some_and(|first| first.variant == id.variant);
-    (id.memory_limit, more_rows, !first_variant)
+    (id.memory_limit, id.storage, more_rows, !first_variant)
 }
 
-/// Whether a cell follows others of its workload, with more rows or within a limit of memory.
+/// Whether a cell follows others of its workload, with more rows, within a limit of memory, or on an imitated storage where others
+/// have this machine's own.
 pub(super) fn follows(id: &CellId, cells: &[PlannedCell]) -> bool {
     let mut own = cells.iter().filter(|own| own.id.workload == id.workload).map(|own| &own.id);
-    own.any(|other| other.scale < id.scale || other.memory_limit < id.memory_limit)
+    own.any(|other| {
+        other.scale < id.scale
+            || other.memory_limit < id.memory_limit
+            || (other.storage.is_none() && id.storage.is_some())
+    })
 }
 
 /// What is not a phase of a trial, its process, its rows and its end, takes as long as so many phases.
@@ -204,6 +212,7 @@ mod tests {
             variant: variant.into(),
             engine: engine.into(),
             memory_limit: None,
+            storage: None,
         };
         PlannedCell {
             id,

@@ -318,6 +318,7 @@ fn planned(of: &Recorded) -> PlannedCell {
         durability: Durability::Process,
         variant: String::new(),
         memory_limit: None,
+        storage: None,
     };
     PlannedCell {
         id,

@@ -54,6 +54,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         window_ms: None,
         warm_up_ms: None,
         memory_limits: Vec::new(),
+        storages: Vec::new(),
         cold: false,
         rate: Rate::default(),
         clients: 1,

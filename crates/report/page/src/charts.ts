@@ -10,7 +10,7 @@ import { scaleCharts, scaleHint, scaleSaid } from "./scale";
 import { ALL, type Choice, choices, type SliceName, sliced, type State } from "./state";
 
 const LABELS: Record<SliceName, string> = {
-  result: "result", workload: "workload", tier: "survives", limit: "memory", variant: "variant", scale: "rows (latency, resources)",
+  result: "result", workload: "workload", tier: "survives", limit: "memory", storage: "storage", variant: "variant", scale: "rows (latency, resources)",
 };
 
 /** Draws the selects and every chart. */
@@ -18,7 +18,7 @@ export function charts(state: State): void {
   const draw = () => {
     byId("slice").replaceChildren(...selects(state, draw));
     // On paper the selects are gone.
-    byId("slice-said").textContent = choices(state).filter((choice) => choice.name !== "limit" || isOffered(choice)).map((choice) => `${LABELS[choice.name]}: ${named(state, choice.name, choice.chosen)}`).join("; ");
+    byId("slice-said").textContent = choices(state).filter((choice) => !["limit", "storage"].includes(choice.name) || isOffered(choice)).map((choice) => `${LABELS[choice.name]}: ${named(state, choice.name, choice.chosen)}`).join("; ");
     const of = series(state);
     const every = sliced(state, true);
     const all = seriesOf(state.page, every.filter((entry) => entry.figure), of);
@@ -34,8 +34,8 @@ export function charts(state: State): void {
   draw();
 }
 
-/** What of the slice is told: results and limits of memory only where there are several. */
-const isOffered = ({ name, values }: Choice): boolean => values.length > (name === "result" || name === "limit" ? 1 : 0);
+/** What of the slice is told: results, limits of memory and storages only where there are several. */
+const isOffered = ({ name, values }: Choice): boolean => values.length > (["result", "limit", "storage"].includes(name) ? 1 : 0);
 
 function selects(state: State, draw: () => void): HTMLElement[] {
   return choices(state).filter(isOffered).map(({ name, values, chosen }) => {

@@ -89,7 +89,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   update();
 }
 
-/** At which of the scales and limits of memory measured advice is given. */
+/** At which of the scales, limits of memory and storages measured advice is given. */
 interface Scale {
   /** Null: at each. */
   at: string | null;
@@ -111,8 +111,8 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   const chosen = tables.filter(({ at }) => scale.at === null || at === scale.at);
   const different = differing(chosen, must.tier, weights);
   const weighted = Object.values(weights).some((weight) => weight > 0);
-  const isWithin = ({ memory_limit_bytes }: { memory_limit_bytes?: number }) => (table: AdviceTable) =>
-    table.memory_limit_bytes === memory_limit_bytes;
+  const isWithin = ({ memory_limit_bytes, storage }: { memory_limit_bytes?: number; storage?: string }) => (table: AdviceTable) =>
+    table.memory_limit_bytes === memory_limit_bytes && table.storage === storage;
   // Without a weight there is no list to be given at each: the largest scale, without a limit where there is one.
   const shown = weighted ? different : different.filter(isWithin(different[0] ?? {})).slice(-1);
   const out = new Set(shown.flatMap((table) => advise(table, must, weights).excluded.map(({ engine }) => engine.engine)));

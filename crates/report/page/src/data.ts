@@ -145,7 +145,7 @@ export interface Result {
   sections: { title: string; notes: Note[] }[];
   manifest: Note[];
   unpublishable: string[];
-  groups: { workload: string; scale: string; limit?: string; tier: Tier; about: string[] }[];
+  groups: { workload: string; scale: string; limit?: string; storage?: string; tier: Tier; about: string[] }[];
 }
 
 export interface Note {
@@ -173,6 +173,8 @@ export interface Cell {
   limit?: string;
   /** The same in bytes. */
   memory_limit_bytes?: number;
+  /** The imitated storage; absent: the machine's own disk. */
+  storage?: string;
   rows: number | null;
   tier: Tier;
   variant: string;
@@ -380,11 +382,13 @@ export interface Scaling {
   told: (Within & { engine: string; says: string })[];
 }
 
-/** What scales are compared within: a workload in a tier and a limit of memory, absent where there is none. */
+/** What scales are compared within: a workload in a tier, a limit of memory and a storage, each absent where there is none. */
 export interface Within {
   workload: string;
   tier: Tier;
   memory_limit_bytes?: number;
+  /** The imitated storage; absent: the machine's own disk. */
+  storage?: string;
 }
 
 /** A phase in a variant of a workload. */
@@ -490,7 +494,7 @@ export interface Advisable {
   /** One for each scale that was measured, the smallest first; of no limit of memory first, then of each limit. */
   tables: AdviceTable[];
   /** Between which scales the order of two engines turns, by criterion. */
-  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; before: string; after: string; says: string }[];
+  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; storage?: string; before: string; after: string; says: string }[];
 }
 
 /** A ratio is to the best of the tier, at least 1. */
@@ -499,6 +503,8 @@ export interface AdviceTable {
   rows: number;
   /** Within this limit of memory; absent: without any. */
   memory_limit_bytes?: number;
+  /** The imitated storage; absent: the machine's own disk. */
+  storage?: string;
   /** Both in words: `10k rows within 256 MiB`. */
   at: string;
   criteria: { id: string; label: string; about: string }[];

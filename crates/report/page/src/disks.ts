@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { colourOf, figure, legend, scales, type Series, shortest } from "./chart";
 import type { Cell, DiskCurve, Page } from "./data";
 import { h, unique } from "./dom";
-import { cellOf } from "./fitness";
+import { cellOf, extentOf } from "./fitness";
 import { bytes } from "./format";
 
 /** One trial of an engine. */
@@ -34,7 +34,7 @@ export function disks(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
     const cell = cellOf(page, entry);
     const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
-    const of = `${told}${[cell.workload, cell.scale, cell.limit].filter(Boolean).join(" ")}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+    const of = `${told}${cell.workload} ${extentOf(cell)}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
     return (entry.watched ?? []).flatMap(({ trial, disk, timeline }) => (disk?.points?.length && !timeline ? [{ of, cell, trial, disk }] : []));
   });
   if (lines.length === 0) return [];

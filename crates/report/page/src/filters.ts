@@ -10,6 +10,7 @@ const LABELS: Record<Dimension, string> = {
   workload: "workload",
   scale: "rows",
   limit: "memory",
+  storage: "storage",
   tier: "survives",
   variant: "variant",
   kind: "kind",

@@ -7,7 +7,7 @@ import { includesOne, ratioInterval, toTheBest } from "./interval";
 /** What is shown: by dimension the names that are. */
 export type Filters = Record<Dimension, Set<string>>;
 
-export const DIMENSIONS = ["engine", "workload", "scale", "limit", "tier", "variant", "kind", "how", "result"] as const;
+export const DIMENSIONS = ["engine", "workload", "scale", "limit", "storage", "tier", "variant", "kind", "how", "result"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** To what a ratio is drawn where several results are shown. */
@@ -41,11 +41,12 @@ export interface MapRow {
   boxes: (Box | null)[];
 }
 
-/** One workload at one scale, within one limit of memory, in one tier: what may be compared with each other. */
+/** One workload at one scale, within one limit of memory, on one storage, in one tier: what may be compared with each other. */
 export interface MapTable {
   workload: string;
   scale: string;
   limit?: string;
+  storage?: string;
   tier: Tier;
   columns: Column[];
   rows: MapRow[];
@@ -62,6 +63,8 @@ export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: D
       return page.results[cell.result]?.label ?? "";
     case "limit":
       return limitOf(cell);
+    case "storage":
+      return storageOf(cell);
     default:
       return cell[dimension];
   }
@@ -70,9 +73,12 @@ export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: D
 /** The limit of memory, or that there is none. */
 export const limitOf = (cell: { limit?: string }): string => cell.limit ?? "no limit";
 
-/** `1M`, `1M within 256 MiB`. */
-export const extentOf = ({ scale, limit }: { scale: string; limit?: string }): string =>
-  limit ? `${scale} within ${limit}` : scale;
+/** The imitated storage, or that it is the machine's own disk. */
+export const storageOf = (cell: { storage?: string }): string => cell.storage ?? "this machine's";
+
+/** `1M`, `1M within 256 MiB on sd-a1`. */
+export const extentOf = ({ scale, limit, storage }: { scale: string; limit?: string; storage?: string }): string =>
+  [scale, limit && `within ${limit}`, storage && `on ${storage}`].filter(Boolean).join(" ");
 
 /** Every name of a dimension, in the order of the data. */
 export function names(page: Page, dimension: Dimension): string[] {
@@ -127,7 +133,7 @@ export function build(page: Page, filters: Filters, against: Against): MapTable[
   for (const entry of page.entries) {
     const cell = cellOf(page, entry);
     if (!isShown(page, entry, filters) || !here(cell)) continue;
-    const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.tier]);
+    const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.storage, cell.tier]);
     const known = tables.get(key);
     if (known) known.entries.push(entry);
     else tables.set(key, { head: cell, entries: [entry] });
@@ -156,6 +162,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
     workload: head.workload,
     scale: head.scale,
     limit: head.limit,
+    storage: head.storage,
     tier: head.tier,
     columns: ordered.map(([, column]) => column),
     rows: [...rows.values()].map(({ phase, variant, entries }) => {

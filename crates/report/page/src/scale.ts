@@ -28,7 +28,7 @@ export function scaleHint(state: State, entries: Entry[]): string {
 
 /** Whether something was seen where a cell stands: scales are compared within that alone. */
 const isOf = (cell: Cell, one: Within): boolean =>
-  one.workload === cell.workload && one.tier === cell.tier && one.memory_limit_bytes === cell.memory_limit_bytes;
+  one.workload === cell.workload && one.tier === cell.tier && one.memory_limit_bytes === cell.memory_limit_bytes && one.storage === cell.storage;
 
 /** What is known of a phase's scales. */
 function scalingOf(page: Page, cell: Cell, phase: string | null): PhaseScaling | undefined {

@@ -2,11 +2,11 @@
 
 import type { Cell, Entry, Page } from "./data";
 import { unique } from "./dom";
-import { type Against, cellOf, everything, type Filters, isShown, limitOf } from "./fitness";
+import { type Against, cellOf, everything, type Filters, isShown, limitOf, storageOf } from "./fitness";
 import { isFailure } from "./status";
 
 /** The slice that the charts show. */
-export const SLICE = ["result", "workload", "tier", "limit", "variant", "scale"] as const;
+export const SLICE = ["result", "workload", "tier", "limit", "storage", "variant", "scale"] as const;
 export type SliceName = (typeof SLICE)[number];
 
 /** The choice of every result at once. */
@@ -26,6 +26,7 @@ export function initial(page: Page): State {
 
 function sliceValue(cell: Cell, name: SliceName): string {
   if (name === "result") return String(cell.result);
+  if (name === "storage") return storageOf(cell);
   return name === "limit" ? limitOf(cell) : cell[name];
 }
 

@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import { colourOf, figure, legend, log, scales, type Series, shortest, tick } from "./chart";
 import type { Cell, Page, Slice, Timeline } from "./data";
 import { h, table, unique } from "./dom";
-import { cellOf } from "./fitness";
+import { cellOf, extentOf } from "./fitness";
 import { bytes, count, duration, orDash, significant } from "./format";
 
 /** One run of an engine. */
@@ -77,7 +77,7 @@ export function timelines(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
     const cell = cellOf(page, entry);
     const told = page.results.length > 1 ? `${page.results[cell.result]?.label}: ` : "";
-    const of = `${told}${[cell.workload, cell.scale, cell.limit].filter(Boolean).join(" ")}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
+    const of = `${told}${cell.workload} ${extentOf(cell)}, ${cell.tier}, ${cell.variant}: ${entry.phase}`;
     const several = (entry.watched ?? []).length > 1;
     return (entry.watched ?? []).flatMap(({ trial, timeline }) =>
       (timeline?.slices.length ? [{ of, cell, name: cell.engine + (several ? `, trial ${trial + 1}` : ""), timeline: { ...timeline, slices: whole(timeline.slices) } }] : []));

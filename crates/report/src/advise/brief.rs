@@ -1,5 +1,7 @@
 //! Advice in three lines: what to take, how far the next is behind, and what would turn it.
 
+use embermark_model::Conditions;
+
 use super::render::{at, no_list};
 use super::{
     Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
@@ -49,18 +51,18 @@ fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
     first.map(|criterion| pick::alone(criterion.id)).into_iter().collect()
 }
 
-/// The table of the most rows, without a limit of memory where there is one.
+/// The table of the most rows, without a limit of memory and on this machine's own disk where there is one.
 fn largest(tables: &[AdviceTable]) -> Option<&AdviceTable> {
-    tables.iter().max_by_key(|table| (table.memory_limit.is_none(), table.rows))
+    tables.iter().max_by_key(|table| (table.conditions == Conditions::default(), table.rows))
 }
 
 fn largest_of<'a, 't>(
     all: &'a [(&'t AdviceTable, Advice)],
 ) -> Option<&'a (&'t AdviceTable, Advice)> {
-    all.iter().max_by_key(|(table, _)| (table.memory_limit.is_none(), table.rows))
+    all.iter().max_by_key(|(table, _)| (table.conditions == Conditions::default(), table.rows))
 }
 
-/// At other numbers of rows and within other limits, who is picked there in place of the pick.
+/// At other numbers of rows and under other conditions, who is picked there in place of the pick.
 fn others(
     all: &[(&AdviceTable, Advice)],
     table: &AdviceTable,

@@ -1,7 +1,7 @@
 //! Advice over many devices: an engine is as good as it is on the device that suits it least.
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, MemoryLimit};
+use embermark_model::{Conditions, Durability};
 
 use super::{AdviceTable, AdviceTables, EngineAdvice};
 
@@ -27,7 +27,7 @@ struct Shortfall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Of {
     rows: u64,
-    memory_limit: Option<MemoryLimit>,
+    conditions: Conditions,
     engine: String,
     tier: Durability,
 }
@@ -40,16 +40,16 @@ impl OverDevices {
     pub fn add(&mut self, device: &str, result: &ResultFile) {
         let mut own = super::tables(&[result], None, &[]).tables;
         for table in &mut own {
-            let (rows, memory_limit) = (table.rows, table.memory_limit);
+            let (rows, conditions) = (table.rows, table.conditions);
             for entry in &mut table.engines {
-                let of = Of::new(rows, memory_limit, entry);
+                let of = Of::new(rows, conditions, entry);
                 for what in entry.shortfalls.drain(..) {
                     self.falls_short(of.clone(), Some(what), device);
                 }
             }
         }
         let is =
-            |a: &AdviceTable, b: &AdviceTable| (a.rows, a.memory_limit) == (b.rows, b.memory_limit);
+            |a: &AdviceTable, b: &AdviceTable| (a.rows, a.conditions) == (b.rows, b.conditions);
         let mut lacking = Vec::new();
         for known in &mut self.tables {
             let same = own.iter().find(|table| is(table, known));
@@ -57,7 +57,7 @@ impl OverDevices {
                 let found =
                     same.and_then(|table| table.engines.iter().find(|one| is_same(one, entry)));
                 if worse(entry, found) {
-                    lacking.push(Of::new(known.rows, known.memory_limit, entry));
+                    lacking.push(Of::new(known.rows, known.conditions, entry));
                 }
             }
         }
@@ -74,7 +74,7 @@ impl OverDevices {
                 for entry in &mut engines {
                     if worse(entry, None) {
                         self.falls_short(
-                            Of::new(table.rows, table.memory_limit, entry),
+                            Of::new(table.rows, table.conditions, entry),
                             None,
                             &device,
                         );
@@ -86,7 +86,7 @@ impl OverDevices {
                 None => self.tables.push(AdviceTable { engines, ..table }),
             }
         }
-        self.tables.sort_by_key(|table| (table.memory_limit, table.rows));
+        self.tables.sort_by_key(|table| (table.conditions, table.rows));
         self.devices.push(device.to_owned());
     }
 
@@ -95,7 +95,7 @@ impl OverDevices {
         let Self { mut tables, shortfalls, .. } = self;
         for table in &mut tables {
             for entry in &mut table.engines {
-                let of = Of::new(table.rows, table.memory_limit, entry);
+                let of = Of::new(table.rows, table.conditions, entry);
                 let own = shortfalls.iter().filter(|shortfall| shortfall.of == of);
                 entry.shortfalls = own.map(Shortfall::says).collect();
             }
@@ -113,8 +113,8 @@ impl OverDevices {
 }
 
 impl Of {
-    fn new(rows: u64, memory_limit: Option<MemoryLimit>, entry: &EngineAdvice) -> Self {
-        Self { rows, memory_limit, engine: entry.engine.clone(), tier: entry.tier }
+    fn new(rows: u64, conditions: Conditions, entry: &EngineAdvice) -> Self {
+        Self { rows, conditions, engine: entry.engine.clone(), tier: entry.tier }
     }
 }
 

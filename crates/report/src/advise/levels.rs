@@ -1,45 +1,45 @@
-//! At how many rows and within how much memory advice is given: of each workload one scale, the one
-//! measured within that limit that is nearest.
+//! At how many rows, within how much memory and on which storage advice is given: of each workload one
+//! scale, the one measured under these conditions that is nearest.
 
-use embermark_model::{Durability, MemoryLimit, Scale};
+use embermark_model::{Conditions, Durability, Scale};
 
 use super::{AdviceTable, RestsOn};
 use crate::summary::{Comparison, Group};
 use crate::text;
 
-/// Of every workload in every tier the group within a limit of memory that is nearest to a number
+/// Of every workload in every tier the group under the same conditions that is nearest to a number
 /// of rows.
 pub(super) struct Level<'a, 'c> {
     /// That number: as asked for, or a scale that was measured.
     pub rows: u64,
-    pub memory_limit: Option<MemoryLimit>,
+    pub conditions: Conditions,
     pub groups: Vec<&'c Group<'a>>,
 }
 
-/// The levels within each of these limits that was measured, without any in each, that of no limit
-/// first.
+/// The levels under each of these conditions that was measured, without any under each, those of no
+/// limit of memory and of this machine's own disk first.
 pub(super) fn of<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
-    limits: &[Option<MemoryLimit>],
+    chosen: &[Conditions],
 ) -> Vec<Level<'a, 'c>> {
-    let mut measured = text::unique(comparison.groups.iter().map(|group| group.memory_limit));
-    measured.retain(|limit| limits.is_empty() || limits.contains(limit));
+    let mut measured = text::unique(comparison.groups.iter().map(Group::conditions));
+    measured.retain(|conditions| chosen.is_empty() || chosen.contains(conditions));
     if measured.is_empty() {
-        measured.push(None);
+        measured.push(Conditions::default());
     }
     measured.sort_unstable();
-    measured.into_iter().flat_map(|limit| within(comparison, rows, limit)).collect()
+    measured.into_iter().flat_map(|conditions| under(comparison, rows, conditions)).collect()
 }
 
 /// The level nearest to `rows`; or one for each scale measured, the smallest first, but for those
 /// that have the groups of the one before.
-fn within<'a, 'c>(
+fn under<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
-    memory_limit: Option<MemoryLimit>,
+    conditions: Conditions,
 ) -> Vec<Level<'a, 'c>> {
-    let own = comparison.groups.iter().filter(|group| group.memory_limit == memory_limit);
+    let own = comparison.groups.iter().filter(|group| group.conditions() == conditions);
     let own: Vec<&Group<'a>> = own.collect();
     let mut all: Vec<u64> = match rows {
         Some(rows) => vec![rows],
@@ -57,7 +57,7 @@ fn within<'a, 'c>(
             pairs().all(|(one, other)| std::ptr::eq(*one, *other))
         };
         if !levels.last().is_some_and(same) {
-            levels.push(Level { rows, memory_limit, groups });
+            levels.push(Level { rows, conditions, groups });
         }
     }
     levels
@@ -84,10 +84,9 @@ pub(super) fn written(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
-/// `10k rows`, `10k rows within 256 MiB`.
-pub(super) fn at(rows: u64, limit: Option<MemoryLimit>) -> String {
-    let within = limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
-    format!("{} rows{within}", written(rows))
+/// `10k rows`, `10k rows within 256 MiB on sd-a1`.
+pub(super) fn at(rows: u64, conditions: Conditions) -> String {
+    format!("{} rows{conditions}", written(rows))
 }
 
 /// The tables that differ in what counts: one whose scales are those of the one before, in the

@@ -41,6 +41,9 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
         words.push(format!("-s {}", rows.join(",")));
     }
     words.push(format!("-t {tier}"));
+    if let Some(storage) = table.conditions.storage {
+        words.push(format!("--storage {storage}"));
+    }
     if each {
         words.push("--variant single,commit-each".to_owned());
     }

@@ -1,10 +1,10 @@
 //! Advice for people, and as JSON.
 
-use embermark_model::MemoryLimit;
+use embermark_model::Conditions;
 use serde::Serialize;
 
 use super::levels::written;
-use super::turns::{by_limit, of_scores};
+use super::turns::{by_conditions, of_scores};
 use super::{
     Advice, AdviceTable, AdviceTables, BestAt, Criterion, CriterionTurn, Left, LicenceClass, Place,
     RestsOn, Weight, remedy,
@@ -17,7 +17,7 @@ use crate::{Options, format, grid, text};
 /// said to be as good as the best.
 const NEAR: f64 = 1.1;
 
-/// Advice at each number of rows within each limit of memory, with the table that it is drawn from.
+/// Advice at each number of rows under each of the conditions, with the table that it is drawn from.
 type All<'t> = [(&'t AdviceTable, Advice)];
 
 /// The most turns of the order that are named.
@@ -42,8 +42,8 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
     #[derive(Serialize)]
     struct At<'a> {
         rows: u64,
-        #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
-        memory_limit: Option<MemoryLimit>,
+        #[serde(flatten)]
+        conditions: Conditions,
         #[serde(flatten)]
         advice: &'a Advice,
     }
@@ -55,7 +55,7 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
     }
     let advice = all
         .iter()
-        .map(|(table, advice)| At { rows: table.rows, memory_limit: table.memory_limit, advice })
+        .map(|(table, advice)| At { rows: table.rows, conditions: table.conditions, advice })
         .collect();
     Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
@@ -69,11 +69,12 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let several = || "at each scale measured; --scale N is for as many as you will have".to_owned();
     let of_rows = match rows {
         Some(rows) => all.iter().map(|one| asked(rows, one)).collect(),
-        None => by_limit(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
+        None => by_conditions(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
     };
     let mut sections: Vec<(String, Vec<String>)> = vec![
         ("Rows".to_owned(), of_rows),
         ("Memory".to_owned(), limits(all)),
+        ("Storage".to_owned(), storages(all)),
         ("Weighed".to_owned(), meant(first)),
         ("Order turns".to_owned(), turns(all, tables)),
     ];
@@ -137,11 +138,27 @@ fn meant(advice: &Advice) -> Vec<String> {
 
 /// `a list of its own within each limit: no limit, 256 MiB; …`, where there are several.
 fn limits(all: &All<'_>) -> Vec<String> {
-    let name = |limit: Option<MemoryLimit>| limit.map_or("no limit".into(), |of| of.to_string());
-    let names: Vec<String> = by_limit(all).map(|own| name(own[0].0.memory_limit)).collect();
+    let limits = text::unique(all.iter().map(|(table, _)| table.conditions.memory_limit));
+    let names =
+        limits.into_iter().map(|limit| limit.map_or("no limit".into(), |of| of.to_string()));
+    let names: Vec<String> = names.collect();
     let says = |names: &[String]| {
         let names = names.join(", ");
         format!("a list of its own within each limit: {names}; --memory-limit SIZE or none chooses")
+    };
+    (names.len() > 1).then(|| says(&names)).into_iter().collect()
+}
+
+/// `a list of its own on each storage: this machine's disk, sd-a1; …`, where there are several.
+fn storages(all: &All<'_>) -> Vec<String> {
+    let storages = text::unique(all.iter().map(|(table, _)| table.conditions.storage));
+    let names = storages
+        .into_iter()
+        .map(|storage| storage.map_or("this machine's disk".into(), |of| of.to_string()));
+    let names: Vec<String> = names.collect();
+    let says = |names: &[String]| {
+        let names = names.join(", ");
+        format!("a list of its own on each storage: {names}; --storage NAME or none chooses")
     };
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
@@ -197,9 +214,9 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     };
     let of_phases = tables.turns.iter().filter(counts);
     let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
-    let mut lines: Vec<String> = by_limit(all).flat_map(of_scores).chain(of_phases).collect();
+    let mut lines: Vec<String> = by_conditions(all).flat_map(of_scores).chain(of_phases).collect();
     let more = lines.len().saturating_sub(MOST_TURNS);
-    if by_limit(all).any(|own| own.len() > 1) && lines.is_empty() {
+    if by_conditions(all).any(|own| own.len() > 1) && lines.is_empty() {
         lines.push("not shown to turn between these scales".to_owned());
     }
     if more > 1 {

@@ -1,7 +1,7 @@
-//! Between which numbers of rows advice turns, within one limit of memory.
+//! Between which numbers of rows advice turns, under the same conditions.
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, MemoryLimit, Scale};
+use embermark_model::{Conditions, Durability, Scale};
 use serde::Serialize;
 
 use super::criteria::CRITERIA;
@@ -17,9 +17,9 @@ pub struct CriterionTurn {
     pub criterion: &'static str,
     /// The tier.
     pub tier: Durability,
-    /// The limit of memory, if any.
-    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<MemoryLimit>,
+    /// Within how much memory, and on which storage.
+    #[serde(flatten)]
+    pub conditions: Conditions,
     /// The faster one at fewer rows.
     pub before: String,
     /// The faster one at more rows.
@@ -34,7 +34,7 @@ pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn>
         let turn = |of: Overtaking<'_>| CriterionTurn {
             criterion: id,
             tier: of.within.tier,
-            memory_limit: of.within.memory_limit,
+            conditions: of.within.conditions,
             before: text::plain(of.before),
             after: text::plain(of.after),
             says: of.says,
@@ -47,15 +47,15 @@ pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn>
     timed.flat_map(of_one).collect()
 }
 
-/// All advice by its limit of memory.
-pub(super) fn by_limit<'s, 't>(
+/// All advice by its conditions.
+pub(super) fn by_conditions<'s, 't>(
     all: &'s [(&'t AdviceTable, Advice)],
 ) -> impl Iterator<Item = &'s [(&'t AdviceTable, Advice)]> + use<'s, 't> {
-    all.chunk_by(|(one, _), (other, _)| one.memory_limit == other.memory_limit)
+    all.chunk_by(|(one, _), (other, _)| one.conditions == other.conditions)
 }
 
 /// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at
-/// each; of advice within one limit of memory.
+/// each; of advice under the same conditions.
 pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
     let engines = all.iter().flat_map(|(_, advice)| &advice.ranked);
     let engines = text::unique(engines.map(|place| place.engine.as_str()));
@@ -72,7 +72,7 @@ pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
             if let Some((from, to)) = last {
                 let [one, other] = [one, other].map(|engine| text::plain(engine));
                 let [from, to] = [from, to].map(|place| Scale::Rows(all[place].0.rows));
-                let span = between(from, to, all[0].0.memory_limit);
+                let span = between(from, to, all[0].0.conditions);
                 said.push(format!("by these weights {other} overtakes {one} {span}"));
             }
         }

@@ -78,6 +78,7 @@ fn cell(timeline: Timeline) -> Cell {
             variant: "batch".into(),
             engine: "sqlite".into(),
             memory_limit: None,
+            storage: None,
         },
         status: Status::Ok,
         reason: None,

@@ -8,7 +8,7 @@ use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use crate::statistics::total;
-use crate::{drift, format, summary, text};
+use crate::{drift, format, notes, summary, text};
 
 /// Memory of one machine, as different kernels report it, differs by less than this share.
 const SAME_MEMORY: f64 = 0.02;
@@ -129,6 +129,13 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
             found.must(&about, shown(before.subject()), shown(after.subject()));
             // Another version is what one compares for.
             found.may(&format!("library of {name}"), &library(before), &library(after));
+        }
+    }
+    for before in old.plan.storages.iter().flatten() {
+        if let Some(after) = new.plan.storage(before.name) {
+            let about = format!("storage {}", before.name);
+            let [before, after] = [before, after].map(notes::storage::parameters);
+            found.must(&about, Some(before), Some(after));
         }
     }
     for (workload, before) in &old.manifest.datasets {

@@ -41,7 +41,8 @@ pub fn json(changes: &Changes) -> Result<String, ReportError> {
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
     let line =
         |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7], p: Option<f64>| {
-            let CellId { workload, scale, durability, variant, engine, memory_limit } = cell;
+            let CellId { workload, scale, durability, variant, engine, memory_limit, storage } =
+                cell;
             let publishable = !changes.unpublishable.contains(engine);
             let (scale, durability) = (scale.to_string(), durability.to_string());
             let (workload, variant) = (text::plain(workload), text::plain(variant));
@@ -52,6 +53,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
                 .chain([publishable.to_string()])
                 .chain([memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default()])
                 .chain([p.map(|p| p.to_string()).unwrap_or_default()])
+                .chain([storage.map(|storage| storage.to_string()).unwrap_or_default()])
                 .collect::<Vec<String>>()
         };
     // Without times: whether it is a regression, and why.
@@ -85,7 +87,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
 }
 
 /// The columns of the CSV.
-const CSV_HEADER: [&str; 17] = [
+const CSV_HEADER: [&str; 18] = [
     "workload",
     "scale",
     "durability",
@@ -103,6 +105,7 @@ const CSV_HEADER: [&str; 17] = [
     "publishable",
     "memory_limit_bytes",
     "p",
+    "storage",
 ];
 
 fn face(changes: &Changes) -> Option<String> {

@@ -299,6 +299,7 @@ fn measured() -> Vec<Column> {
     ];
     let conditions = [
         whole("memory_limit_bytes", |line| Some(line.cell.id.memory_limit?.0)),
+        word("storage", |line| Some(plain(line.cell.id.storage?.as_str()))),
         trial("limited_peak_bytes", |trial| trial.limited_peak_bytes),
         flag("cold", |line| Some(line.file.plan.cold)),
         word("configuration", |line| {

@@ -1,6 +1,6 @@
 //! What the tables show, as numbers for programs.
 
-use embermark_model::{CellId, Durability, MemoryLimit, Scale};
+use embermark_model::{CellId, Conditions, Durability, Extent, Scale};
 use serde::Serialize;
 
 use crate::summary::Comparison;
@@ -10,8 +10,8 @@ use crate::summary::Comparison;
 pub(super) struct Statistic<'a> {
     workload: &'a str,
     scale: Scale,
-    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
-    memory_limit: Option<MemoryLimit>,
+    #[serde(flatten)]
+    conditions: Conditions,
     durability: Durability,
     variant: &'a str,
     engine: &'a str,
@@ -38,21 +38,20 @@ pub(super) struct Statistic<'a> {
 }
 
 /// The phase of a cell.
-pub(super) type Of<'a> =
-    (&'a str, Scale, Option<MemoryLimit>, Durability, &'a str, &'a str, &'a str);
+pub(super) type Of<'a> = (&'a str, Extent, Durability, &'a str, &'a str, &'a str);
 
 impl<'a> Statistic<'a> {
     /// What it is of.
     pub(super) const fn of(&self) -> Of<'a> {
-        let (scale, limit, tier) = (self.scale, self.memory_limit, self.durability);
-        (self.workload, scale, limit, tier, self.variant, self.engine, self.phase)
+        let Conditions { memory_limit, storage } = self.conditions;
+        let extent = Extent { scale: self.scale, memory_limit, storage };
+        (self.workload, extent, self.durability, self.variant, self.engine, self.phase)
     }
 }
 
 /// A phase of a cell, as statistics are found by it.
 pub(super) fn key<'a>(id: &'a CellId, phase: &'a str) -> Of<'a> {
-    let (scale, limit, tier) = (id.scale, id.memory_limit, id.durability);
-    (&id.workload, scale, limit, tier, &id.variant, &id.engine, phase)
+    (&id.workload, id.extent(), id.durability, &id.variant, &id.engine, phase)
 }
 
 /// Of every phase that has a figure, in the order of the tables.
@@ -64,7 +63,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
             all.push(Statistic {
                 workload: group.workload,
                 scale: group.scale,
-                memory_limit: group.memory_limit,
+                conditions: group.conditions(),
                 durability: group.durability,
                 variant: row.variant.unwrap_or(group.variant),
                 engine: engine.id,

@@ -5,15 +5,15 @@ use embermark_model::result::{Floor, ResultFile};
 
 use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
-use crate::{format, text};
+use crate::{format, notes, text};
 
-/// `sensors 10k · durability process`, `sensors 1M within 256 MiB · durability process`.
+/// `sensors 10k · durability process`, `sensors 1M within 256 MiB on sd-a1 · durability process`.
 pub(crate) fn title(group: &Group<'_>) -> String {
     format!("{} {} · durability {}", text::plain(group.workload), group.extent(), group.durability)
 }
 
 /// What the figures of a group were measured on, in parts: rows, what ran, variant, clients, whether
-/// reads were cold, the harness's own cost, and who could not take part.
+/// reads were cold, the harness's own cost, that its storage is imitated, and who could not take part.
 pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     let rows = group.row_count().map(|rows| format::counted(rows, "row"));
     let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
@@ -32,6 +32,8 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     parts.extend(file.plan.cold.then(|| "cold reads".to_owned()));
     let floor = file.manifest.floor.as_ref().and_then(|floor| own_floor(floor, group.workload));
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
+    let storage = group.storage.map(|name| notes::storage::imitated(name.as_str()));
+    parts.extend(storage);
     parts.extend(absentees(group));
     parts
 }

@@ -70,6 +70,7 @@ fn cell_data(
         scale: group.scale.to_string(),
         limit: group.memory_limit.map(|limit| limit.to_string()),
         memory_limit_bytes: group.memory_limit.map(|limit| limit.0),
+        storage: group.storage.map(|storage| storage.to_string()),
         rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),

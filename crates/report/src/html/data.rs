@@ -130,6 +130,9 @@ pub struct GroupData {
     /// The limit of memory as it is written, if any: `256 MiB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// The imitated storage, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
     /// The tier.
     pub tier: Durability,
     /// Rows, repetitions, who is absent.
@@ -171,6 +174,9 @@ pub struct CellData {
     /// The same in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+    /// The imitated storage, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
     /// Rows, where they are known.
     pub rows: Option<u64>,
     /// The tier asked for.

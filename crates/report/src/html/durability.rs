@@ -10,6 +10,7 @@ use embermark_model::durability_result::{
 use serde::Serialize;
 
 use crate::grid::Annotated;
+use crate::notes::storage::imitated;
 use crate::notes::{Note, note};
 use crate::shown::{self, Origin, Record, Told};
 use crate::text;
@@ -162,7 +163,8 @@ fn about(run: &Outcome, origin: Origin) -> Note {
     let head = &run.head;
     let stretched = (head.over_s > 0).then(|| format!("commits over {} s", head.over_s));
     let parts = [text::plain(&head.kernel), text::plain(&head.file_system)].into_iter();
-    let parts = parts.chain(stretched).chain([format!("seed {}", head.seed)]);
+    let storage = head.storage.as_ref().map(|storage| imitated(storage.name.as_str()));
+    let parts = parts.chain(stretched).chain(storage).chain([format!("seed {}", head.seed)]);
     let from = match origin {
         Origin::Own => "",
         Origin::Shipped => "; embermark's own record, of another machine than the figures above",

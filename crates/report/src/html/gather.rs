@@ -142,6 +142,7 @@ fn result(
                 workload: text::plain(group.workload),
                 scale: group.scale.to_string(),
                 limit: group.memory_limit.map(|limit| limit.to_string()),
+                storage: group.storage.map(|storage| storage.to_string()),
                 tier: group.durability,
                 about: grid::subtitle(group, source.result),
             })

@@ -41,8 +41,7 @@ struct BetterData {
 impl TuningData {
     pub(super) fn of(result: &TuningResult) -> Self {
         let machine = result.machine.as_ref().map(crate::notes::machine);
-        let workloads = result.workloads.join(", ");
-        let about = format!("tier {}, for {workloads}", result.tier);
+        let about = format!("tier {}, for {}", result.tier, tuned::work(result));
         Self {
             about: plain(&machine.map_or_else(|| about.clone(), |of| format!("{about} · {of}"))),
             overview: tuned::overview(result),
@@ -59,7 +58,7 @@ fn engine(name: &str, one: &Tuned, of: &TuningResult) -> EngineData {
     });
     EngineData {
         title: tuned::title(name, one, of),
-        notes: tuned::notes(one, of.tier),
+        notes: tuned::notes(one, of),
         better,
         candidates: tuned::candidates(one),
     }

@@ -52,7 +52,7 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 fn place(cell: &Cell, part: &PhaseResult) -> String {
     let [engine, workload, phase] =
         [&cell.id.engine, &cell.id.workload, &part.phase].map(|word| text::plain(word));
-    format!("{engine} {workload} {} {phase}", cell.id.scale)
+    format!("{engine} {workload} {} {phase}", cell.id.extent())
 }
 
 /// The first places, and how many more there are.

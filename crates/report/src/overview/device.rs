@@ -12,7 +12,7 @@ use crate::advise::presets::{PRESETS, Ranking};
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, Weight, pick};
 use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{Note, note};
-use crate::summary::{Comparison, Entry};
+use crate::summary::{Comparison, Entry, Group};
 use crate::{Options, format, table, text};
 use serde::Serialize;
 use textwrap::core::display_width;
@@ -60,7 +60,10 @@ pub struct Measured {
 
 /// `None` of a result without commits of single rows, or with nobody to compare.
 pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
-    let tables = advise::tables(&[file], None, &[None]).tables;
+    // Of several storages the first: this machine's disk where it was measured on that.
+    let conditions = comparison.groups.iter().map(Group::conditions);
+    let conditions = conditions.filter(|conditions| conditions.memory_limit.is_none()).min();
+    let tables = advise::tables(&[file], None, &[conditions.unwrap_or_default()]).tables;
     let mut table = tables.into_iter().max_by_key(|table| table.rows)?;
     for entry in &mut table.engines {
         // Who broke a promise is shown, and not to be taken.

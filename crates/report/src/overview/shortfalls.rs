@@ -41,7 +41,13 @@ pub(super) fn notes(
         ));
     }
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
-    let absent = notes::names(unavailable.map(|one| text::plain(one.engine)));
+    // A storage that cannot be imitated is so for every engine.
+    let (without, unavailable): (Vec<_>, Vec<_>) = unavailable.partition(|one| {
+        one.places.iter().all(|place| notes::storage::lacking(place.id, one.status, &one.text))
+    });
+    let without = text::unique(without.into_iter().map(|one| one.text.clone()));
+    notes.extend(limited(without.into_iter(), |says| note(Status::Unavailable.name(), says)));
+    let absent = notes::names(unavailable.into_iter().map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
         let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));

@@ -27,11 +27,10 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
     keys.into_iter().flat_map(tables).filter(filled).collect()
 }
 
-/// `sensors within 256 MiB · durability process · cold reads`.
-fn title(Within { workload, tier, memory_limit }: Within<'_>, cold: bool) -> String {
-    let limit = memory_limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
+/// `sensors within 256 MiB on sd-a1 · durability process · cold reads`.
+fn title(Within { workload, tier, conditions }: Within<'_>, cold: bool) -> String {
     let cold = if cold { " · cold reads" } else { "" };
-    format!("{}{limit} · durability {tier}{cold}", text::plain(workload))
+    format!("{}{conditions} · durability {tier}{cold}", text::plain(workload))
 }
 
 /// Phases down, engines across: exponents.

@@ -1,6 +1,5 @@
 //! Surprises in few words: of an engine those with one reason together.
 
-use embermark_model::Extent;
 use serde::Serialize;
 
 use super::Within;
@@ -48,7 +47,7 @@ pub(super) fn of<'a>(surprises: &[Surprise<'a>]) -> Vec<Told<'a>> {
 /// `sensors 10k, 1M process, load, read: up to 1,089x the next … engine (sqlite) in read: why`;
 /// within a limit `sensors 10k, 1M within 256 MiB process, …`.
 fn says(within: Within<'_>, all: &[&Surprise<'_>]) -> String {
-    let Within { workload, tier, memory_limit } = within;
+    let Within { workload, tier, conditions } = within;
     let worst = all.iter().max_by(|a, b| a.times.total_cmp(&b.times));
     let worst = worst.map_or_else(String::new, |one| {
         let says = one.what.says(one.times, one.scale);
@@ -57,7 +56,7 @@ fn says(within: Within<'_>, all: &[&Surprise<'_>]) -> String {
     let phases = notes::names(all.iter().map(|one| one.series.phase_name()));
     let mut scales = text::unique(all.iter().map(|one| one.scale));
     scales.sort_unstable();
-    let last = scales.pop().map(|scale| Extent { scale, memory_limit }.to_string());
+    let last = scales.pop().map(|scale| format!("{scale}{conditions}"));
     let scales = text::joined(scales.iter().map(ToString::to_string).chain(last), ", ");
     let reason = reason(all.first().and_then(|one| one.explained));
     let workload = text::plain(workload);

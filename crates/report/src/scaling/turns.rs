@@ -1,6 +1,6 @@
 //! Turns of the order in few words: those of the same two engines between the same scales are one.
 
-use embermark_model::{MemoryLimit, Scale};
+use embermark_model::{Conditions, Scale};
 use serde::Serialize;
 
 use super::{PhaseScaling, Turn, Within};
@@ -49,15 +49,14 @@ impl Overtaking<'_> {
         let named = self.phases.iter().take(named).cloned();
         let further = (more > 0).then(|| format!("{more} more"));
         let phases = text::joined(named.chain(further), ", ");
-        let span = between(self.from, self.to, self.within.memory_limit);
+        let span = between(self.from, self.to, self.within.conditions);
         format!("{after} overtakes {before} {span} ({phases})")
     }
 }
 
-/// `between 1k and 10k rows`, `between 1k and 10k rows within 256 MiB`.
-pub(crate) fn between(from: Scale, to: Scale, limit: Option<MemoryLimit>) -> String {
-    let within = limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
-    format!("between {from} and {to} rows{within}")
+/// `between 1k and 10k rows`, `between 1k and 10k rows within 256 MiB on sd-a1`.
+pub(crate) fn between(from: Scale, to: Scale, conditions: Conditions) -> String {
+    format!("between {from} and {to} rows{conditions}")
 }
 
 /// Every turn, those of the fastest of all first, then those of the most phases.

@@ -33,6 +33,7 @@ fn group<'a>(
         workload,
         scale: extent.scale,
         memory_limit: extent.memory_limit,
+        storage: extent.storage,
         durability,
         dataset: file.manifest.datasets.get(workload),
         variant: "",

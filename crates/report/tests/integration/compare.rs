@@ -150,7 +150,8 @@ fn cells_of_one_file_only_are_listed() {
 }
 
 fn pi3(memory: &str) -> Emulated {
-    Emulated { device: "pi3".into(), limits: [("memory.max".into(), memory.into())].into() }
+    let limits = [("memory.max".into(), memory.into())].into();
+    Emulated { device: "pi3".into(), limits, storages: Vec::new() }
 }
 
 #[test]

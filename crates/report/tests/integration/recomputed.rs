@@ -374,7 +374,9 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
         let file = load(&path).unwrap();
         assert!(file.plan.cards.is_empty(), "no card is modelled in {}", path.display());
         let lines = exported(&file);
-        for table in advise::tables(&[&file], None, &[None]).tables {
+        for table in
+            advise::tables(&[&file], None, &[embermark_model::Conditions::default()]).tables
+        {
             for tier in ["none", "process", "power"] {
                 let of_tier = |name: String| name == tier;
                 let places: Vec<(String, String)> = table

@@ -23,6 +23,10 @@ pub(super) fn text(outcome: &Outcome, width: usize) -> String {
         "What was left of acknowledged commits\n{} on {}, {}, seed {}\n",
         head.begun, head.file_system, head.kernel, head.seed,
     );
+    if let Some(storage) = &head.storage {
+        let imitated = embermark_report::imitated(storage.name.as_str());
+        text.push_str(&format!("killed on {}, {imitated}\n", storage.name));
+    }
     if outcome.tested.iter().any(is_interrupted) {
         for table in [finds(outcome, width), takes(outcome)] {
             text.push_str(&format!("\n{}\n", table.trim_fmt()));

@@ -33,6 +33,7 @@ fn result(runs: &[(f64, f64)]) -> ResultFile {
         variant: "single".to_owned(),
         engine: "sqlite".to_owned(),
         memory_limit: None,
+        storage: None,
     };
     let cell = Cell {
         id,

@@ -1,8 +1,13 @@
-//! Advice within limits of memory.
+//! Advice within limits of memory and on storages.
+
+use embermark_model::{MemoryLimit, StorageName};
 
 use super::*;
 
 const LIMIT: MemoryLimit = MemoryLimit(256 << 20);
+
+const FREE: Conditions = Conditions { memory_limit: None, storage: None };
+const WITHIN: Conditions = Conditions { memory_limit: Some(LIMIT), ..FREE };
 
 /// [`turning`], and within 256 MiB the smallest scale with the order of the largest.
 fn tight() -> ResultFile {
@@ -57,14 +62,14 @@ fn a_limit_of_memory_has_a_list_of_its_own_of_its_own_cells() {
 #[test]
 fn limits_of_memory_and_rows_choose_lists() {
     let file = tight();
-    let names = |rows: Option<u64>, limits: &[Option<MemoryLimit>]| -> Vec<String> {
-        tables(&[&file], rows, limits).tables.into_iter().map(|table| table.at).collect()
+    let names = |rows: Option<u64>, conditions: &[Conditions]| -> Vec<String> {
+        tables(&[&file], rows, conditions).tables.into_iter().map(|table| table.at).collect()
     };
-    assert_eq!(names(None, &[Some(LIMIT)]), ["1k rows within 256 MiB"]);
-    assert_eq!(names(None, &[None]), ["1k rows", "10k rows", "100k rows"]);
+    assert_eq!(names(None, &[WITHIN]), ["1k rows within 256 MiB"]);
+    assert_eq!(names(None, &[FREE]), ["1k rows", "10k rows", "100k rows"]);
     let both = ["60k rows", "60k rows within 256 MiB"];
     assert_eq!(names(Some(60_000), &[]), both);
-    assert_eq!(names(Some(60_000), &[Some(LIMIT)]), both[1..]);
+    assert_eq!(names(Some(60_000), &[WITHIN]), both[1..]);
     // Each says what answers it.
     let tables = tables(&[&file], Some(60_000), &[]);
     let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
@@ -87,8 +92,8 @@ fn turns_within_a_limit_of_memory_are_of_its_lists() {
         runs.for_each(|run| run.elapsed_ns *= 2);
         file.cells.extend([cell, other]);
     }
-    let shown = |limits: &[Option<MemoryLimit>]| {
-        let tables = tables(&[&file], None, limits);
+    let shown = |conditions: &[Conditions]| {
+        let tables = tables(&[&file], None, conditions);
         let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
         crate::advise::words(&all, &tables, None, 200)
     };
@@ -97,9 +102,9 @@ fn turns_within_a_limit_of_memory_are_of_its_lists() {
         "ingest: columns overtakes rows between 1k and 100k rows within 256 MiB (load)\n",
     ] {
         assert!(shown(&[]).contains(says), "{}", shown(&[]));
-        assert!(shown(&[Some(LIMIT)]).contains(says), "{}", shown(&[Some(LIMIT)]));
+        assert!(shown(&[WITHIN]).contains(says), "{}", shown(&[WITHIN]));
     }
-    let free = shown(&[None]);
+    let free = shown(&[FREE]);
     assert!(!free.contains("256 MiB") && free.contains("not shown to turn"), "{free}");
 }
 
@@ -115,11 +120,50 @@ fn what_was_measured_only_without_a_limit_of_memory_is_lent_to_no_list_within_on
     let tables = tables(&[&file], None, &[]);
     let advised = |of: &[(&str, f64)]| at_each(&tables, ANY, &weights(of)).unwrap();
     let questions = advised(&[("analytics", 1.0)]);
-    assert!(questions.iter().all(|(table, _)| table.memory_limit.is_none()), "nothing rests there");
+    assert!(
+        questions.iter().all(|(table, _)| table.conditions.memory_limit.is_none()),
+        "nothing rests there"
+    );
     let both = advised(&[("ingest", 1.0), ("analytics", 1.0)]);
     let (table, within) = both.last().unwrap();
-    assert_eq!((table.memory_limit, within.ranked.len()), (Some(LIMIT), 0));
+    assert_eq!((table.conditions.memory_limit, within.ranked.len()), (Some(LIMIT), 0));
     assert_eq!(within.unmeasured.len(), 2);
     let shown = crate::advise::words(&both, &tables, None, 200);
     assert!(shown.contains("rows within 256 MiB)"), "who is unmeasured where: {shown}");
+}
+
+#[test]
+fn an_imitated_storage_has_a_list_of_its_own_that_is_named_and_can_be_chosen() {
+    let storage = Some(StorageName::new("sd-a1").unwrap());
+    let mut file = tight();
+    for (engine, time) in [("rows", 60), ("columns", 20)] {
+        let mut cell = cell(engine, "commit-each", &[("load", time)]);
+        cell.id.storage = storage;
+        file.cells.push(cell);
+    }
+    let tables_of = |conditions: &[Conditions]| tables(&[&file], None, conditions);
+    let on_card = [Conditions { storage, ..FREE }];
+    let chosen: Vec<String> = tables_of(&on_card).tables.into_iter().map(|one| one.at).collect();
+    assert_eq!(chosen, ["1k rows on sd-a1"]);
+    let tables = tables_of(&[]);
+    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let best = |at: &str| {
+        let (_, advice) = all.iter().find(|(table, _)| table.at == at).unwrap();
+        advice.ranked[0].engine.clone()
+    };
+    assert_eq!([best("1k rows"), best("1k rows on sd-a1")], ["rows", "columns"]);
+    let shown = crate::advise::words(&all, &tables, None, 200);
+    for says in [
+        "a list of its own on each storage: this machine's disk, sd-a1; --storage",
+        "at sensors 1k on sd-a1\n",
+    ] {
+        assert!(shown.contains(says), "{shown}");
+    }
+    let json = crate::advise::json(&all, &tables).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let of = |of: &str| {
+        let all = json[of].as_array().unwrap().iter();
+        all.filter(|one| one["storage"] == "sd-a1").count()
+    };
+    assert_eq!([of("advice"), of("tables")], [1, 1]);
 }

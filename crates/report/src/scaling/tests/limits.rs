@@ -1,5 +1,7 @@
 //! What is told of scale within limits of memory.
 
+use embermark_model::MemoryLimit;
+
 use super::*;
 
 const LIMIT: MemoryLimit = MemoryLimit(256 << 20);
@@ -55,7 +57,7 @@ fn growth_and_turns_within_a_limit_of_memory_are_its_own_and_name_it() {
     assert_eq!(turns(&file), [says]);
     scaled(&file, &[], |scaling| {
         let of = |limit: Option<MemoryLimit>| {
-            let own = |one: &&PhaseScaling<'_>| one.series.within.memory_limit == limit;
+            let own = |one: &&PhaseScaling<'_>| one.series.within.conditions.memory_limit == limit;
             let one = scaling.phases.iter().find(own).unwrap();
             let rounded = |growth: &Growth<'_>| (growth.exponent * 100.0).round() / 100.0;
             (one.growth.iter().map(rounded).collect::<Vec<f64>>(), one.leading.clone())

@@ -1,0 +1,196 @@
+//! Imitated storages: `--storage`. They take root, FUSE, loop devices and mkfs.ext4.
+
+use std::os::unix::process::CommandExt;
+
+use crate::common::{Ended, Place, left_in};
+use embermark_model::Status;
+use embermark_model::result::{Cell, ResultFile};
+use embermark_skips::skipped;
+
+/// Each write takes 3 ms, and there is no cache that could hide it.
+const SLOW: &str = "like = \"sd-a1\"\nflash = false\nread = { random-us = 300, sequential-us = 300 }\n\
+                    write = { random-us = 3000, sequential-us = 3000, mb-per-s = 40 }\n";
+const WRITE_NS: u64 = 3_000_000;
+const ROWS: u64 = 200;
+
+const RUN: [&str; 15] = [
+    "run",
+    "sensors",
+    "-e",
+    "sqlite,lmdb,memory",
+    "--scale",
+    "200",
+    "--tier",
+    "power",
+    "--phases",
+    "load,read",
+    "--runs",
+    "1",
+    "--trials",
+    "1",
+    "--variant",
+];
+
+/// Whether a result has no storage because none can be imitated here.
+fn is_skipped(result: &ResultFile) -> bool {
+    let why = result.cells.iter().find_map(Cell::lacks_storage);
+    why.inspect(|why| skipped("FUSE", why)).is_some()
+}
+
+#[test]
+fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_their_own() {
+    let place = Place::new();
+    place.write("slow.toml", SLOW);
+    let further = ["commit-each", "--storage", "none,slow.toml", "--out", "out"];
+    let ended = place.embermark(&[&RUN[..], &further].concat()).with(0);
+    let result = place.result("out");
+    if is_skipped(&result) {
+        return;
+    }
+    let slow = result.plan.storages[1].as_ref().unwrap();
+    assert_eq!((slow.name.as_str(), slow.write.random_us.typical), ("slow", 3_000));
+    assert!(result.manifest.storage_path.unwrap().write_ns > 0);
+    let cells = |storage| {
+        let own = result.cells.iter().filter(move |cell| cell.id.storage == storage);
+        own.filter(|cell| cell.id.engine != "memory")
+    };
+    for cell in cells(Some(slow.name)) {
+        assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+        let trial = &cell.trials[0];
+        let load = trial.phases.iter().find(|phase| phase.phase == "load").unwrap();
+        // Each commit waits for a write at least: the storage works on one request at a time.
+        let took = load.runs[0].elapsed_ns;
+        assert!(took >= ROWS * WRITE_NS, "{}: {took} ns for {ROWS} commits", cell.id);
+        let times = trial.storage_times.unwrap();
+        assert!(times.requests >= ROWS && times.time_ns >= ROWS * WRITE_NS, "{times:?}");
+        // The trial that counts lies there too.
+        let counting = cell.counting.as_ref().unwrap();
+        assert!(counting.storage_times.unwrap().time_ns >= ROWS * WRITE_NS);
+        assert!(counting.phases[0].runs[0].device_io.unwrap().written_bytes > 0);
+    }
+    assert_eq!(cells(Some(slow.name)).count(), 2);
+    assert!(cells(None).all(|cell| cell.trials[0].storage_times.is_none()));
+    // What keeps nothing on a disk has none to be slow on.
+    let memory =
+        result.cells.iter().find(|cell| cell.id.engine == "memory" && cell.id.storage.is_some());
+    let memory = memory.unwrap();
+    assert_eq!(memory.status, Status::Unsupported);
+    assert!(memory.reason.as_ref().unwrap().contains("keeps every row in memory"));
+
+    let imitated =
+        "imitated: a model of slow with its likely values, not a measurement of a device";
+    assert!(ended.stdout.contains(imitated), "{}", ended.stdout);
+    let tables = place.embermark(&["report", "out/result.json", "--show", "tables"]).with(0).stdout;
+    for says in
+        ["sensors 200 on slow · durability power", imitated, "write 3.00 ms", "queue depth 1"]
+    {
+        assert!(tables.contains(says), "{says}: {tables}");
+    }
+    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
+    assert!(csv.lines().next().unwrap().split(',').any(|column| column == "storage"));
+    assert_eq!(left_in(&place.path("out")), Vec::<String>::new());
+
+    // Another medium of that name is none to compare with, and its cells are no other medium's.
+    let write = |name: &str, change: &dyn Fn(&mut ResultFile)| {
+        let mut other = place.result("out");
+        change(&mut other);
+        place.write(name, serde_json::to_vec(&other).unwrap());
+    };
+    write("other.json", &|other| {
+        other.plan.storages[1].as_mut().unwrap().write.random_us.typical = 4_000;
+    });
+    write("own.json", &|own| own.cells.retain(|cell| cell.id.storage.is_none()));
+    write("on.json", &|on| on.cells.retain(|cell| cell.id.storage.is_some()));
+    let compare = |new: &str, old: &str| place.embermark(&["compare", old, new]);
+    compare("other.json", "out/result.json")
+        .with(2)
+        .saying(&["storage slow: read", "write 4.00 ms"]);
+    compare("own.json", "on.json").with(2).saying(&["no cell stands in both files"]);
+    compare("out/result.json", "out/result.json").with(0);
+}
+
+#[test]
+fn a_plan_file_names_storages_and_a_medium_that_is_too_small_or_too_fast_is_unavailable() {
+    let place = Place::new();
+    place.write("tiny.toml", "like = \"hdd-7200\"\n[disk]\ncapacity = \"1 MB\"\n");
+    place.write(
+        "tiny2.toml",
+        "like = \"sd-a1\"\n[flash]\nlike = \"sd-32gb\"\ncapacity = \"64 MB\"\n",
+    );
+    let fast = "like = \"sd-a1\"\nread = { random-us = 1, sequential-us = 1, mb-per-s = 20000 }\n";
+    place.write("fast.toml", fast);
+    place.write("plan.toml", "storage = [\"tiny2.toml\", \"fast.toml\"]\nengines = [\"lmdb\"]\n");
+    let words = ["run", "sensors", "--plan", "plan.toml", "--scale", "100", "--phases", "load"];
+    place.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat());
+    let result = place.result("out");
+    let why = |name: &str| {
+        let of = |cell: &&Cell| cell.id.storage.is_some_and(|own| own.as_str() == name);
+        let cell = result.cells.iter().find(of).unwrap();
+        assert!(cell.trials.is_empty());
+        cell.lacks_storage().unwrap().to_owned()
+    };
+    if !nix::unistd::geteuid().is_root() || !why("fast").contains("too fast") {
+        return skipped("FUSE", why("fast"));
+    }
+    assert!(why("fast").contains("a read of 4 KiB takes"), "{}", why("fast"));
+    assert!(why("tiny2").contains("give a smaller scale or another storage"), "{}", why("tiny2"));
+}
+
+#[test]
+fn what_is_no_storage_is_refused_with_the_nearest_name_and_the_field() {
+    let place = Place::new();
+    place.write("bad.toml", "like = \"sd-a1\"\nflush = 3\n");
+    place.write("less.toml", "like = \"sd-a1\"\nflush-us = -3\n");
+    place.write("lone.toml", "flush-us = 3\n");
+    place.write("none.toml", "queue-depth = 3 GB");
+    place.write("sd-a1.toml", "like = \"sd-a2\"\n");
+    let refused = |words: &[&str], saying: &[&str]| {
+        place.embermark(words).with(2).saying(saying);
+    };
+    let run = |storage: &str, saying: &[&str]| {
+        refused(&["run", "sensors", "--storage", storage], saying);
+    };
+    run("sd-a3", &["unknown storage 'sd-a3'", "did you mean 'sd-a1'?", "FILE.toml"]);
+    run("bad.toml", &["bad.toml", "did you mean 'flush-us'?"]);
+    run("less.toml", &["less.toml", "'flush-us' is -3", "from 0 to 10000000"]);
+    run("lone.toml", &["lone.toml", "'read' is missing"]);
+    run("none.toml", &["none.toml", "it is no TOML"]);
+    run("absent.toml", &["absent.toml", "No such file"]);
+    run("sd-a1,sd-a1.toml", &["two storages are called 'sd-a1'"]);
+    refused(&["tune", "sqlite", "--storage", "sd-a3"], &["did you mean 'sd-a1'?"]);
+    let durability = ["durability", "sqlite", "--storage"];
+    refused(&[&durability[..], &["sd-a3"]].concat(), &["did you mean 'sd-a1'?"]);
+    for option in [&["--states", "9"][..], &["--full-disk"], &["--device-lies"], &["--kills", "0"]]
+    {
+        let words = [&durability[..], &["sd-a1"], option].concat();
+        refused(&words, &["--storage is for kills", option[0]]);
+    }
+    let advise = ["advise", "result.json", "--storage", "sd-a1"];
+    place.write("result.json", include_bytes!("../../../report/tests/fixtures/schema-1.json"));
+    refused(&advise, &["nothing was measured with --storage sd-a1, but with none"]);
+}
+
+#[test]
+fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
+    if !nix::unistd::geteuid().is_root() {
+        return skipped("root", "becoming another user takes it");
+    }
+    // In a folder that everybody may go into.
+    let place = Place::new_in("/tmp");
+    let program = place.copied_program();
+    for path in [place.path(""), program.clone()] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(path, mode).unwrap();
+    }
+    let words =
+        ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
+    let further = ["--trials", "1", "--storage", "none,sd-a1", "--out", "out"];
+    let mut command = place.command_of(&program, &[&words[..], &further].concat());
+    let ended = Ended::from(command.uid(65_534).gid(65_534).output().unwrap()).with(0);
+    let result = place.result("out");
+    let cell = |at: usize| &result.cells[at];
+    assert_eq!([cell(0).status, cell(1).status], [Status::Ok, Status::Unavailable]);
+    let why = "only root may give a trial an imitated storage: run as root";
+    assert_eq!(cell(1).lacks_storage(), Some(why));
+    assert!(ended.stdout.contains(why), "{}", ended.stdout);
+}

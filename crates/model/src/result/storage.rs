@@ -1,0 +1,47 @@
+//! How well an imitated storage kept its times.
+
+use serde::{Deserialize, Serialize};
+
+/// What the way to an imitated storage and back takes on a machine, in ns. It is part of the time that the model gives a
+/// request, so a medium that is faster than it cannot be imitated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoragePath {
+    /// Of a read of 4 KiB.
+    pub read_ns: u64,
+    /// Of a write of 4 KiB.
+    pub write_ns: u64,
+    /// Of a flush.
+    pub flush_ns: u64,
+    /// Of each KiB of a read or write beyond 4.
+    pub kib_ns: u64,
+}
+
+/// How well a storage kept the times of its model in one trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageTimes {
+    /// Reads, writes and flushes that it answered.
+    pub requests: u64,
+    /// Those that it answered too late: by more than 50 µs and by more than a twentieth of their time.
+    pub late: u64,
+    /// How much too late the latest was, in ns.
+    pub latest_ns: u64,
+    /// The sum of the times that the model gave, in ns.
+    pub time_ns: u64,
+    /// The sum of how much too late each was, in ns.
+    pub late_ns: u64,
+}
+
+impl StorageTimes {
+    /// The largest share of late requests with which the times count as kept.
+    pub const MOST_LATE: f64 = 0.05;
+
+    /// The share of the requests that were late.
+    pub fn late_share(&self) -> f64 {
+        self.late as f64 / self.requests.max(1) as f64
+    }
+
+    /// Whether so many were late that figures measured with it are not the model's.
+    pub fn is_broken(&self) -> bool {
+        self.late_share() > Self::MOST_LATE
+    }
+}

@@ -1,0 +1,189 @@
+//! Imitated storages: what they are models of, their parameters, and how well they kept their times.
+
+use embermark_model::card::Spread;
+use embermark_model::result::{Cell, ResultFile, StorageTimes};
+use embermark_model::storage::{Flash, Platters, Storage, Transfer};
+use embermark_model::{CellId, Status, StorageName};
+
+use super::{Note, note};
+use crate::{format, text};
+
+/// The most cells that a warning names.
+const MOST: usize = 3;
+
+/// `imitated: a model of sd-a1 with its likely values, not a measurement of a device (docs/storage.md)`.
+pub fn imitated(name: &str) -> String {
+    format!(
+        "imitated: a model of {name} with its likely values, not a measurement of a device; their sources: \
+         docs/storage.md"
+    )
+}
+
+/// The same of every storage that a trial of a result had; `None` where none had.
+pub(crate) fn all_imitated(file: &ResultFile) -> Option<String> {
+    let names: Vec<String> = used(file).map(|storage| storage.name.to_string()).collect();
+    (!names.is_empty()).then(|| imitated(&names.join(", ")))
+}
+
+/// The storages of the plan that a trial of a cell had.
+fn used(file: &ResultFile) -> impl Iterator<Item = &Storage> {
+    file.plan.storages.iter().flatten().filter(|storage| {
+        let own = file.cells.iter().filter(|cell| cell.id.storage == Some(storage.name));
+        own.flat_map(|cell| &cell.trials).next().is_some()
+    })
+}
+
+/// Each storage: what it is, its parameters, and how well it kept its times.
+pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for storage in used(file) {
+        let name = storage.name.to_string();
+        let about =
+            if storage.about.is_empty() { String::new() } else { format!("{}; ", storage.about) };
+        notes.push(note(&name, text::plain(&about) + &imitated(&name)));
+        notes.push(note(&name, parameters(storage)));
+        notes.extend(kept(file, storage.name).map(|says| note(&name, says)));
+    }
+    if let Some(path) = file.manifest.storage_path {
+        let [read, write, flush] =
+            [path.read_ns, path.write_ns, path.flush_ns].map(|ns| format::duration(ns as f64));
+        let says = format!(
+            "the way to an imitated storage takes {read} for a read of 4 KiB, {write} for a write and {flush} for a \
+             flush on this machine; it is part of the times above, and no request is faster"
+        );
+        notes.push(note("", says));
+    }
+    notes
+}
+
+/// `times kept but for 12 of 4,312 requests, late by 8.1 µs on average and 93 µs at most`.
+fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
+    let own = file.cells.iter().filter(|cell| cell.id.storage == Some(name));
+    let mut all = StorageTimes::default();
+    for times in own.flat_map(|cell| &cell.trials).filter_map(|trial| trial.storage_times) {
+        all.requests += times.requests;
+        all.late += times.late;
+        all.time_ns += times.time_ns;
+        all.late_ns += times.late_ns;
+        all.latest_ns = all.latest_ns.max(times.latest_ns);
+    }
+    let mean = |sum: u64| format::duration(sum as f64 / all.requests.max(1) as f64);
+    (all.requests > 0).then(|| {
+        format!(
+            "{} of {} were late by more than 50 µs and 5 %; they took {} on average, {} more than the model says, \
+             and at most {} more",
+            format::count(all.late),
+            format::counted(all.requests, "request"),
+            mean(all.time_ns + all.late_ns),
+            mean(all.late_ns),
+            format::duration(all.latest_ns as f64)
+        )
+    })
+}
+
+/// The warning of cells whose storage could not keep its times, with the figures and what to do.
+pub(super) fn late(file: &ResultFile) -> Option<Note> {
+    let worst = |cell: &'_ Cell| {
+        let times = cell.trials.iter().filter_map(|trial| trial.storage_times);
+        times
+            .max_by(|a, b| a.late_share().total_cmp(&b.late_share()))
+            .filter(StorageTimes::is_broken)
+    };
+    let mut late: Vec<(&CellId, StorageTimes)> =
+        file.cells.iter().filter_map(|cell| Some((&cell.id, worst(cell)?))).collect();
+    late.sort_by(|(_, a), (_, b)| b.late_share().total_cmp(&a.late_share()));
+    let each = late.iter().take(MOST).map(|(id, times)| {
+        format!(
+            "{} ({} of {}, {} late on average)",
+            text::plain(&id.to_string()),
+            format::percent((times.late_share() * 100.0).round() / 100.0),
+            format::counted(times.requests, "request"),
+            format::duration(times.late_ns as f64 / times.requests.max(1) as f64),
+        )
+    });
+    let each: Vec<String> = each.collect();
+    let more = late.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!late.is_empty()).then(|| {
+        let says = format!(
+            "storages answered late: close other programs, or keep fewer processors busy: {}{more}",
+            each.join(", ")
+        );
+        note("", says)
+    })
+}
+
+/// Why a cell has no storage, if that is why it did not run.
+pub(crate) fn lacking(id: &CellId, status: Status, reason: &str) -> bool {
+    let of = |name: StorageName| reason.starts_with(&format!("storage {name}: "));
+    status == Status::Unavailable && id.storage.is_some_and(of)
+}
+
+/// All parameters of a storage in words.
+pub(crate) fn parameters(storage: &Storage) -> String {
+    let Storage {
+        read,
+        write,
+        flush_us,
+        cache_bytes,
+        cached_write_us,
+        queue_depth,
+        flash,
+        disk,
+        ..
+    } = storage;
+    let bytes = |bytes: u64| format::bytes(bytes as f64);
+    let cache = (*cache_bytes > 0).then(|| {
+        format!("cache {}, a write into it {}", bytes(*cache_bytes), time(*cached_write_us))
+    });
+    let of_flash = |Flash { card, erase_us }: &Flash| {
+        format!(
+            "flash {} in pages of {} and blocks of {}, erase {}",
+            bytes(card.capacity_bytes),
+            bytes(card.page_bytes),
+            bytes(card.erase_block_bytes),
+            time(*erase_us)
+        )
+    };
+    let of_disk = |disk: &Platters| {
+        format!(
+            "{} turns a minute, seek {} to the next track and {} across {}",
+            format::count(disk.turns_per_minute.into()),
+            time(disk.track_seek_us),
+            time(disk.full_seek_us),
+            bytes(disk.capacity_bytes)
+        )
+    };
+    let parts = [
+        Some(format!("read {}", transfer(read))),
+        Some(format!("write {}", transfer(write))),
+        Some(format!("flush {}", time(*flush_us))),
+        cache,
+        Some(format!("queue depth {queue_depth}")),
+        flash.as_ref().map(of_flash),
+        disk.as_ref().map(of_disk),
+    ];
+    text::joined(parts.into_iter().flatten(), "; ")
+}
+
+fn transfer(Transfer { random_us, sequential_us, kb_per_s }: &Transfer) -> String {
+    let rate = |kb: u32| format!("{}/s", format::bytes(f64::from(kb) * 1e3));
+    format!(
+        "{}, behind the last one {}, {}",
+        time(*random_us),
+        time(*sequential_us),
+        spread(*kb_per_s, rate)
+    )
+}
+
+/// `430 µs (300 to 560 µs)`.
+fn time(us: Spread) -> String {
+    spread(us, |us| format::duration(f64::from(us) * 1e3))
+}
+
+fn spread(Spread { low, typical, high }: Spread, show: impl Fn(u32) -> String) -> String {
+    match low == high {
+        true => show(typical),
+        false => format!("{} ({} to {})", show(typical), show(low), show(high)),
+    }
+}
