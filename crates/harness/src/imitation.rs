@@ -6,7 +6,7 @@ use embermark_blockdev::{Kept, own_mounts};
 use embermark_model::plan::Plan;
 use embermark_model::result::{StoragePath, StorageTimes};
 use embermark_model::{CellId, Storage, StorageName};
-use embermark_storage::{ImitationError, Imitator, Times};
+use embermark_storage::{FlashWork, ImitationError, Imitator, Times};
 use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
@@ -139,8 +139,10 @@ impl Run<'_> {
     }
 }
 
-/// How well a storage kept its times, as a result has it.
-pub(crate) const fn times(kept: Kept) -> StorageTimes {
+/// How well a storage kept its times, and what its flash went through, as a result has it.
+pub(crate) fn times(kept: Kept, flash: Option<FlashWork>) -> StorageTimes {
     let Kept { requests, late, latest_ns, time_ns, late_ns } = kept;
-    StorageTimes { requests, late, latest_ns, time_ns, late_ns }
+    let programmed_bytes = flash.map(|flash| flash.programmed_bytes);
+    let erases = flash.map(|flash| flash.erases);
+    StorageTimes { requests, late, latest_ns, time_ns, late_ns, programmed_bytes, erases }
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use embermark_blockdev::{self as blockdev, FileSystem, Kept, Trace, TracedDevice, own_mounts};
 use embermark_model::Storage;
 use embermark_model::result::DeviceIo;
-use embermark_storage::{Imitated, Imitator};
+use embermark_storage::{FlashWork, Imitated, Imitator};
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
@@ -96,6 +96,8 @@ pub(crate) struct Removed {
     pub trace: Option<Trace>,
     /// How well it kept the times of its storage, where it imitated one.
     pub kept: Option<Kept>,
+    /// What the flash of its storage went through, where it has some.
+    pub flash: Option<FlashWork>,
 }
 
 /// A mounted disk. Dropping it unmounts it and removes its image.
@@ -144,11 +146,16 @@ impl Mounted {
         let removed = match self {
             Self::Plain(disk) => disk.unmount().map(|()| Removed::default()),
             Self::Recorded(device) => {
-                device.unmount().map(|trace| Removed { trace: Some(trace), kept: None })
+                device.unmount().map(|trace| Removed { trace: Some(trace), ..Removed::default() })
             }
-            Self::Imitated(device) => device
-                .unmount()
-                .map(|(trace, kept)| Removed { trace: Some(trace), kept: Some(kept) }),
+            Self::Imitated(device) => {
+                let flash = device.flash();
+                device.unmount().map(|(trace, kept)| Removed {
+                    trace: Some(trace),
+                    kept: Some(kept),
+                    flash,
+                })
+            }
         };
         removed.map_err(|error| error.to_string())
     }

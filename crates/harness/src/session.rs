@@ -287,7 +287,7 @@ impl Run<'_> {
             let _ = std::fs::remove_file(&log);
         }
         let removed = disk.map_or(Ok(Removed::default()), Disk::remove);
-        let Removed { trace, kept } = removed.map_err(HarnessError::Isolation)?;
+        let Removed { trace, kept, flash } = removed.map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
         if let Some(url) = self.plan.urls.get(&cell.engine) {
             let secrets = url.secrets();
@@ -300,7 +300,7 @@ impl Run<'_> {
         }
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
-            trial.storage_times = kept.map(imitation::times);
+            trial.storage_times = kept.map(|kept| imitation::times(kept, flash));
             if let Some(trace) = trace.filter(|_| looks) {
                 trial.flash = flash::modelled(&self.plan.cards, &trace, &on_disk);
             }

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use embermark_model::card::{End, Mapping};
 use embermark_model::result::{
-    Cell, Latency, Observed, PhaseResult, ResultFile, Round, Run, Timeline,
+    Cell, Latency, Observed, PhaseResult, ResultFile, Round, Run, StorageTimes, Timeline,
 };
 
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::statistics::total;
-use crate::{format, text};
+use crate::{flash, format, text};
 
 /// Rounds that the figures of a steady state are of.
 const ROUNDS: usize = 5;
@@ -28,12 +29,16 @@ struct Line<'a> {
     timeline: &'a Timeline,
     /// Its trial, where there are several.
     trial: Option<u32>,
+    /// Its imitated storage, where it has one.
+    storage: Option<&'a StorageTimes>,
+    /// Rows per day for which the years of a card are shown.
+    rows_per_day: Option<f64>,
 }
 
 /// The tables, one for each workload, scale, limit of memory and tier.
-pub(crate) fn grids(file: &ResultFile) -> Vec<Annotated> {
+pub(crate) fn grids(file: &ResultFile, rows_per_day: Option<f64>) -> Vec<Annotated> {
     let mut tables: Vec<(String, Vec<Line<'_>>)> = Vec::new();
-    for line in file.cells.iter().flat_map(|cell| lines(file, cell)) {
+    for line in file.cells.iter().flat_map(|cell| lines(file, cell, rows_per_day)) {
         let id = &line.cell.id;
         let title = format!(
             "{} {} · durability {} · {} until it is steady",
@@ -50,15 +55,30 @@ pub(crate) fn grids(file: &ResultFile) -> Vec<Annotated> {
     tables.into_iter().map(|(title, lines)| table(title, &lines)).collect()
 }
 
-fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = Line<'a>> {
+fn lines<'a>(
+    file: &'a ResultFile,
+    cell: &'a Cell,
+    rows_per_day: Option<f64>,
+) -> impl Iterator<Item = Line<'a>> {
     let several = cell.trials.len() > 1;
     cell.trials.iter().flat_map(move |trial| {
         let runs =
             trial.phases.iter().flat_map(|part| part.runs.iter().map(move |run| (part, run)));
         runs.filter_map(move |(part, run)| {
             let seen = run.observed.as_ref()?;
-            let (timeline, trial) = (seen.timeline.as_ref()?, several.then_some(trial.index));
-            Some(Line { file, cell, part, run, seen, timeline, trial })
+            let (timeline, number) = (seen.timeline.as_ref()?, several.then_some(trial.index));
+            let storage = trial.storage_times.as_ref();
+            Some(Line {
+                file,
+                cell,
+                part,
+                run,
+                seen,
+                timeline,
+                trial: number,
+                storage,
+                rows_per_day,
+            })
         })
     })
 }
@@ -116,6 +136,30 @@ impl Line<'_> {
     /// Bytes that reached the trial's own device over bytes of rows.
     fn written(&self) -> Option<String> {
         written_per_byte(self.run).map(format::number)
+    }
+
+    /// Rows that came in.
+    fn rows(&self) -> u64 {
+        total(self.timeline.slices.iter().map(|slice| slice.rows_in))
+    }
+
+    /// Bytes that the imitated storage programmed into its flash per row.
+    fn programmed(&self) -> Option<f64> {
+        let (programmed, rows) = (self.storage?.programmed_bytes?, self.rows());
+        (rows > 0).then(|| programmed as f64 / rows as f64)
+    }
+
+    /// Years that the imitated storage lasts at the asked rows per day, from its shortest life to its longest.
+    fn years(&self) -> Option<String> {
+        let flash = self.file.plan.storage(self.cell.id.storage?)?.flash.as_ref()?;
+        let erases_per_row = match flash.card.mapping {
+            // In a steady state a block is erased for each that is programmed.
+            Mapping::PageMapped { .. } => self.programmed()? / flash.card.erase_block_bytes as f64,
+            Mapping::LogBlocks { .. } => self.storage?.erases? as f64 / self.rows().max(1) as f64,
+        };
+        let erases_per_day = erases_per_row * self.rows_per_day?;
+        let at = |end| flash.card.days(end, erases_per_day).map(|days| days / flash::YEAR);
+        Some(format!("{} to {}", format::number(at(End::Low)?), format::number(at(End::High)?)))
     }
 
     /// How many operations stalled, and what the engine tells that moved in the slices of those.
@@ -196,17 +240,26 @@ const COLUMNS: [Column; 11] = [
     ("stalls", |line| Some(line.stalls())),
 ];
 
+/// Shown where the storage is imitated and has flash.
+const OF_FLASH: [Column; 2] = [
+    ("programmed/row", |line| line.programmed().map(format::bytes)),
+    ("years", |line| line.years()),
+];
+
 fn table(title: String, lines: &[Line<'_>]) -> Annotated {
+    let flash = lines.iter().any(|line| line.programmed().is_some());
+    let columns: Vec<Column> =
+        COLUMNS.into_iter().chain(OF_FLASH.into_iter().filter(|_| flash)).collect();
     let rows = lines.iter().map(|line| {
         let ok = line.part.status.has_figures();
         let first = match ok {
             true => line.steady(),
             false => Text::toned(line.part.status.to_string(), Tone::Bad),
         };
-        let shown = COLUMNS.iter().map(|(_, show)| Text::of(format::or_dash(show(line), |of| of)));
+        let shown = columns.iter().map(|(_, show)| Text::of(format::or_dash(show(line), |of| of)));
         (line.label(), [first].into_iter().chain(shown).collect())
     });
-    let header = ["steady"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
+    let header = ["steady"].into_iter().chain(columns.iter().map(|(name, _)| *name));
     let header = header.map(str::to_owned).collect();
     let grid = Grid { title, header, rows: rows.collect() };
     Annotated { grid, notes: legend(lines) }
@@ -231,6 +284,11 @@ fn legend(lines: &[Line<'_>]) -> Vec<Note> {
         text::by_key(expiry.map(|(expiry, engine)| (text::plain(expiry), text::plain(engine))));
     let by =
         by.into_iter().map(|(how, engines)| format!("{how}: {}", text::unique(engines).join(", ")));
+    if lines.iter().any(|line| line.programmed().is_some()) {
+        let flash = "by the model of the imitated storage, not measured on a device: bytes that its flash programmed per row, and \
+                     years until its blocks are worn at --rows-per-day, from the card's shortest life to its longest";
+        notes.push(note("programmed/row, years", flash));
+    }
     notes.push(note("old rows go", text::joined(by, "; ")));
     notes
 }

@@ -82,7 +82,7 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
     let costs = cost::grids(file, &options.weights, options.published).into_iter();
-    let ageing = ageing::grids(file).into_iter();
+    let ageing = ageing::grids(file, options.rows_per_day).into_iter();
     let published = published::beside(file, &comparison, options.published);
     let cards = flash::grids(file, &comparison, options.rows_per_day);
     let of_scale = scaling::grids(&scaling).into_iter();

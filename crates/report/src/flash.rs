@@ -11,7 +11,7 @@ use embermark_model::result::{Cell, FlashModel, FlashOfPhase, ResultFile, Run};
 pub(crate) use grids::grids;
 
 /// Days of a year.
-const YEAR: f64 = 365.25;
+pub(crate) const YEAR: f64 = 365.25;
 
 /// What one phase of one cell came to on a card: its run, and the maintenance after it.
 #[derive(Clone, Copy, Debug)]

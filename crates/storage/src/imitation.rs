@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use embermark_blockdev::{
     DeviceError, FileSystem, Kept, PathCost, Request, TimedDevice, Timing, Trace,
 };
-use embermark_flash::{Done, Refused};
+use embermark_flash::Refused;
 use embermark_model::Storage;
 
-use crate::times::Times;
+use crate::times::{FlashWork, Times};
 
 /// A reason why a storage cannot be imitated.
 #[derive(Debug, thiserror::Error)]
@@ -142,8 +142,8 @@ impl Imitated {
     }
 
     /// Returns the work of the translation layer so far, if the storage has one.
-    pub fn done(&self) -> Option<Done> {
-        self.times.0.lock().unwrap_or_else(PoisonError::into_inner).done()
+    pub fn flash(&self) -> Option<FlashWork> {
+        self.times.0.lock().unwrap_or_else(PoisonError::into_inner).flash()
     }
 
     /// Unmounts it. Returns the trace of what reached the device, unmounting included, and how well it

@@ -10,4 +10,4 @@ pub use built_in::{STORAGES, built_in, names, text_of};
 pub use embermark_flash::Refused;
 pub use file::{StorageError, parse};
 pub use imitation::{Imitated, ImitationError, Imitator};
-pub use times::Times;
+pub use times::{FlashWork, Times};

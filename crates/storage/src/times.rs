@@ -10,7 +10,7 @@ mod disk;
 mod solid;
 
 use embermark_blockdev::{Request, RequestKind, Timing};
-use embermark_flash::{Done, Refused};
+use embermark_flash::Refused;
 use embermark_model::card::Spread;
 use embermark_model::storage::{Storage, Transfer};
 
@@ -29,6 +29,15 @@ pub struct Times {
     /// The offset behind the last read.
     read_to: u64,
     medium: Medium,
+}
+
+/// What a translation layer has done to its flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashWork {
+    /// Bytes programmed, its own copies included.
+    pub programmed_bytes: u64,
+    /// Blocks erased.
+    pub erases: u64,
 }
 
 /// What is behind the bus.
@@ -101,9 +110,9 @@ impl Times {
     }
 
     /// Returns the work of the translation layer so far, if the storage has one.
-    pub fn done(&self) -> Option<Done> {
+    pub fn flash(&self) -> Option<FlashWork> {
         match &self.medium {
-            Medium::Solid(solid) => solid.done(),
+            Medium::Solid(solid) => solid.flash(),
             Medium::Disk(_) => None,
         }
     }

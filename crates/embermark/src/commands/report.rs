@@ -333,9 +333,12 @@ impl ShowArgs {
                 scored.join(" or ")
             )));
         }
-        if self.rows_per_day.is_some() && plans.iter().all(|plan| plan.cards.is_empty()) {
+        let has_flash = |plan: &&Plan| {
+            !plan.cards.is_empty() || plan.storages.iter().flatten().any(|one| one.flash.is_some())
+        };
+        if self.rows_per_day.is_some() && !plans.iter().any(|plan| has_flash(&plan)) {
             return Err(Failure::usage(
-                "--rows-per-day: no card was modelled (run --card): leave it out",
+                "--rows-per-day: no card was modelled (run --card or --storage): leave it out",
             ));
         }
         Ok(())

@@ -29,6 +29,12 @@ pub struct StorageTimes {
     pub time_ns: u64,
     /// The sum of how much too late each was, in ns.
     pub late_ns: u64,
+    /// Bytes that its translation layer programmed into flash, the work's own and its own copies; absent without flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programmed_bytes: Option<u64>,
+    /// Blocks that it erased; absent without flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erases: Option<u64>,
 }
 
 impl StorageTimes {

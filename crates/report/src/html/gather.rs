@@ -65,7 +65,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
             orders: device.orders,
         }));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
-        let ageing = ageing::grids(source.result);
+        let ageing = ageing::grids(source.result, options.rows_per_day);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));
         let cards = flash::grids(source.result, &comparison, options.rows_per_day);
         page.flash.extend(cards.into_iter().map(table));

@@ -6,7 +6,7 @@ use embermark_flash::{Buffer, Done, Refused, Translation, model_of};
 use embermark_model::card::End;
 use embermark_model::storage::{Flash, Storage};
 
-use super::{Bus, Rate, ns};
+use super::{Bus, FlashWork, Rate, ns};
 
 /// A medium that takes writes in the order in which they come.
 pub(super) struct Solid {
@@ -41,10 +41,11 @@ impl Solid {
     }
 
     /// Returns the work of the translation layer so far, if there is one.
-    pub(super) fn done(&self) -> Option<Done> {
+    pub(super) fn flash(&self) -> Option<FlashWork> {
         let layer = self.layer.as_ref()?;
         let (done, before) = (layer.card.done(), layer.before);
-        Some(Done { pages: done.pages - before.pages, erases: done.erases - before.erases })
+        let programmed_bytes = (done.pages - before.pages) * layer.card.page_bytes();
+        Some(FlashWork { programmed_bytes, erases: done.erases - before.erases })
     }
 
     pub(super) fn discard(&mut self, offset: u64, length: u64) {

@@ -154,8 +154,8 @@ erase-us = 10000
     let begun = 100 * MS;
     let end = flash.end(write(1 << 20, 4_096), begun);
     assert_eq!(end - begun, MS + page + 32 * page + 2 * 10 * MS);
-    let done = flash.done().unwrap();
-    assert_eq!((done.pages, done.erases), (2 + 32, 2));
+    let done = flash.flash().unwrap();
+    assert_eq!((done.programmed_bytes, done.erases), ((2 + 32) * 4_096, 2));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_full_card_cleans_from_the_first_minute_and_one_with_room_does_not() {
             let end = times.end(write(i * 7_919 % (DEVICE / 4_096) * 4_096, 4_096), now);
             (longest, now) = (longest.max(end - now), end);
         }
-        (times.done().unwrap().erases, longest / MS)
+        (times.flash().unwrap().erases, longest / MS)
     };
     let (none, usual) = erases("like = \"sd-a1\"");
     assert_eq!((none, usual), (0, 1));
