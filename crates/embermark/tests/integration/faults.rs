@@ -22,6 +22,12 @@ fn stat(pid: u32) -> Option<(String, u32)> {
     (state != "Z").then_some((name, fields.next()?.parse().ok()?))
 }
 
+/// Whether a process stands still, or has ended.
+fn has_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, tail)| tail.starts_with(['T', 'Z', 'X']))
+}
+
 /// The worker of this parent whose standard error is a log named after `engine`.
 fn worker_of(parent: u32, engine: &str) -> Option<u32> {
     processes().into_iter().find(|&pid| {
@@ -133,20 +139,17 @@ fn a_parent_that_is_killed_takes_its_worker_along() {
     nothing_is_left_behind(&place);
 }
 
-/// The shared memory of a server of PostgreSQL's that runs in this place.
-fn memory_of_postgres(place: &Place) -> BTreeSet<String> {
-    wait_for("its shared memory", || {
-        let trials = fs::read_dir(place.path("out/data")).ok()?;
-        let socket = "server/run/.s.PGSQL.5432";
-        trials.flatten().find(|trial| trial.path().join(socket).exists())?;
-        let memory: BTreeSet<String> = family(place).into_iter().flat_map(shared_memory).collect();
-        let (files, segments): (Vec<_>, Vec<_>) =
-            memory.iter().partition(|name| name.starts_with("/dev/shm/PostgreSQL."));
-        (!files.is_empty() && !segments.is_empty()).then_some(memory.clone())
+/// The shared memory of the PostgreSQL server among these processes, once it has files and a segment.
+fn memory_of_postgres(processes: &[u32]) -> Option<BTreeSet<String>> {
+    let is_server = |pid: &&u32| stat(**pid).is_some_and(|(name, _)| name == "postgres");
+    let mut memory = processes.iter().filter(is_server).map(|pid| shared_memory(*pid));
+    memory.find(|memory| {
+        let is_file = |name: &String| name.starts_with("/dev/shm/PostgreSQL.");
+        memory.iter().any(is_file) && !memory.iter().all(is_file)
     })
 }
 
-/// What of it is still there.
+/// The part of it that is still there.
 fn left_of(memory: &BTreeSet<String>) -> BTreeSet<String> {
     memory & &all_shared_memory()
 }
@@ -155,7 +158,7 @@ fn left_of(memory: &BTreeSet<String>) -> BTreeSet<String> {
 fn a_parent_that_is_killed_takes_its_server_and_the_servers_shared_memory_along() {
     let place = Place::new();
     let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
-    let memory = memory_of_postgres(&place);
+    let memory = wait_for("its shared memory", || memory_of_postgres(&family(&place)));
     run.kill().unwrap();
     run.wait().unwrap();
     nothing_is_left_behind(&place);
@@ -166,11 +169,16 @@ fn a_parent_that_is_killed_takes_its_server_and_the_servers_shared_memory_along(
 fn shared_memory_of_a_run_whose_processes_were_all_killed_is_removed_when_it_is_resumed() {
     let place = Place::new();
     let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
-    let memory = memory_of_postgres(&place);
-    // Stopped first, so that none sees another one die.
-    for deadly in [Signal::SIGSTOP, Signal::SIGKILL] {
-        family(&place).into_iter().for_each(|pid| _ = signal(pid, deadly));
-    }
+    let memory = wait_for("its shared memory", || {
+        let all = family(&place);
+        let send = |what| all.iter().for_each(|pid| _ = signal(*pid, what));
+        // Stopped first, so that none sees another one die.
+        send(Signal::SIGSTOP);
+        wait_for("them to stop", || all.iter().all(|pid| has_stopped(*pid)).then_some(()));
+        let memory = memory_of_postgres(&all);
+        send(if memory.is_some() { Signal::SIGKILL } else { Signal::SIGCONT });
+        memory
+    });
     run.wait().unwrap();
     nothing_is_left_behind(&place);
     assert_ne!(left_of(&memory), BTreeSet::new(), "nobody was there to remove it");
