@@ -1,15 +1,34 @@
-//! Files as they are when they are decompressed.
+//! Reading files that may be compressed.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::DataError;
 
-/// How much of a text is looked at to tell what it is.
+/// Bytes of text that [`head`] returns at most: enough to recognise a format.
 const HEAD: u64 = 256 * 1024;
+
+/// Compressions that embermark reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// The name that DuckDB's readers of CSV and JSON have for it.
+    pub(crate) const fn in_duckdb(self) -> &'static str {
+        match self {
+            Self::None => "uncompressed",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
 
 /// The beginning of a file, decompressed.
 pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
@@ -17,7 +36,7 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     let read = text(path)?.take(HEAD).read_to_end(&mut head);
     match read {
         Ok(_) => Ok(head),
-        // What is cut short is told by whoever reads it whole.
+        // A truncated file is reported when it is read to its end.
         Err(cause) if head.is_empty() => Err(unreadable(path, cause)),
         Err(_) => Ok(head),
     }
@@ -33,22 +52,20 @@ pub(crate) fn text(path: &Path) -> Result<Box<dyn Read>, DataError> {
     if !kind.is_file() {
         return Err(DataError::NotAFile(path.to_owned()));
     }
-    let open = || File::open(path).map_err(|cause| unreadable(path, cause));
-    let mut magic = [0; 4];
-    let read = open()?.read(&mut magic).map_err(|cause| unreadable(path, cause))?;
-    let file = BufReader::with_capacity(1 << 16, open()?);
-    Ok(match magic[..read] {
-        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
-        [0x28, 0xb5, 0x2f, 0xfd] => {
-            Box::new(zstd::Decoder::new(file).map_err(|cause| unreadable(path, cause))?)
+    let mut file = open(path)?;
+    Ok(match recognised(path, &mut file)? {
+        Compression::None => Box::new(file),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Compression::Zstd => {
+            let decoder = zstd::Decoder::with_buffer(file);
+            Box::new(decoder.map_err(|cause| unreadable(path, cause))?)
         }
-        _ => Box::new(file),
     })
 }
 
-/// Reads a compressed file to its end: DuckDB takes one that is cut short for whole.
+/// Reads a compressed file to its end, because DuckDB does not notice that one is truncated.
 pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
-    if compression(path)? == "none" {
+    if compression(path)? == Compression::None {
         return Ok(());
     }
     let (mut text, mut piece, mut bytes) = (text(path)?, vec![0; 1 << 16], 0);
@@ -61,9 +78,9 @@ pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
     }
 }
 
-/// What is wrong with a file that cannot be read on after so many bytes of its text.
+/// The error for a file whose reading failed after `bytes` bytes of its text.
 pub(crate) fn damaged(path: &Path, bytes: u64, cause: io::Error) -> DataError {
-    let is_plain = compression(path).is_ok_and(|of| of == "none");
+    let is_plain = compression(path).is_ok_and(|compression| compression == Compression::None);
     let path = path.to_owned();
     match cause.kind() {
         _ if is_plain => DataError::Unreadable { path, cause },
@@ -72,16 +89,23 @@ pub(crate) fn damaged(path: &Path, bytes: u64, cause: io::Error) -> DataError {
     }
 }
 
-/// How DuckDB calls the compression of a file.
-pub(crate) fn compression(path: &Path) -> Result<&'static str, DataError> {
-    let mut magic = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read(&mut magic));
-    let read = read.map_err(|cause| unreadable(path, cause))?;
-    Ok(match magic[..read] {
-        [0x1f, 0x8b, ..] => "gzip",
-        [0x28, 0xb5, 0x2f, 0xfd] => "zstd",
-        _ => "none",
+/// The compression of a file, recognised by its first bytes.
+pub(crate) fn compression(path: &Path) -> Result<Compression, DataError> {
+    recognised(path, &mut open(path)?)
+}
+
+/// The compression of a file that is open at its beginning.
+fn recognised(path: &Path, file: &mut BufReader<File>) -> Result<Compression, DataError> {
+    Ok(match file.fill_buf().map_err(|cause| unreadable(path, cause))? {
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+        _ => Compression::None,
     })
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, DataError> {
+    let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+    Ok(BufReader::with_capacity(1 << 16, file))
 }
 
 pub(crate) fn unreadable(path: &Path, cause: io::Error) -> DataError {

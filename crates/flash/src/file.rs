@@ -54,6 +54,14 @@ const MOST_PAGES: u64 = 1 << 28;
 /// # Errors
 /// When it is no TOML, has a key or a value that is unknown, or lacks one.
 pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
+    parse_like(name, text, None)
+}
+
+/// Reads the card `name` from TOML. What neither the text nor its own `like` says is as in `like`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, CardError> {
     let table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| CardError::Toml(error.message().to_owned()))?;
@@ -61,8 +69,8 @@ pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
         return Err(choice::unknown("key", unknown, KEYS).into());
     }
     let read = Reading(&table);
-    let like = read.word("like")?.map(built_in).transpose()?;
-    let like = like.as_ref();
+    let own = read.word("like")?.map(built_in).transpose()?;
+    let like = own.as_ref().or(like);
     let page_bytes = read.size("page", like.map(|card| card.page_bytes))?;
     let card = Card {
         name: name.to_owned(),

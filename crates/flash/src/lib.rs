@@ -21,7 +21,7 @@ pub use buffer::Buffer;
 pub use built_in::{CARDS, built_in, names};
 pub use embermark_model::card::{Card, Cleaning, End, Mapping, Spread};
 pub use event::{Event, Kind};
-pub use file::{CardError, parse};
+pub use file::{CardError, parse, parse_like};
 pub use ledger::Cost;
 pub use log_blocks::LogBlocks;
 pub use page_mapped::{Geometry, PageMapped};

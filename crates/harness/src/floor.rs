@@ -16,13 +16,13 @@ use crate::stage::Stages;
 /// The engine that does nothing.
 const ENGINE: &str = "null";
 
-/// The most rows it is measured on.
+/// Largest number of rows that its times are measured on.
 const ROWS: u64 = 100_000;
 
-/// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
-/// clock, nor until they are steady: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
-/// synthetic rows where there is none; and one on every other scale, whose memory alone is taken. What
-/// could not be measured comes with its reason.
+/// Runs a trial of the `null` engine on every workload and scale of the plan, but for workloads whose phases last for
+/// a fixed time or until they are steady. Times are taken on the largest scale of at most [`ROWS`] rows, memory on
+/// every scale. If all scales are larger, a workload with a [`point_read`] runs on [`ROWS`] synthetic rows too.
+/// Returns the floor, and why workloads are not in it.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
@@ -65,8 +65,8 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
         let trial = run.trial(&cell(scale), &phases, &rows, &name, Purpose::Floor)?;
         let Some(trial) = trial else { return Ok((None, problems)) };
         add_peaks(&mut floor, info.id, scale, &trial);
-        let measured = of(&trial);
-        // What it can do nothing of has none: questions in SQL alone.
+        let measured = ns_per_operation(&trial);
+        // A workload that has only questions in SQL is unsupported, which is not a problem.
         if measured.is_empty() && trial.status != Status::Unsupported {
             let unknown = || Status::Failed.to_string();
             problems.push(format!("{}: {}", info.id, trial.reason.unwrap_or_else(unknown)));
@@ -82,13 +82,13 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
     Ok(((!floor.phases.is_empty()).then_some(floor), problems))
 }
 
-/// The phase of point reads of a workload whose rows are always to be had: those of its file are like its synthetic
-/// ones.
+/// Returns the phase of reads by key of a workload that reads sensor logs. Its synthetic rows have the same form, so
+/// they can be made for any plan.
 fn point_read(info: &Info) -> Option<&'static str> {
     info.gets.filter(|_| info.reads_files)
 }
 
-/// The rows of a workload's trial.
+/// Returns the scale and the staged rows on which a workload's times are taken.
 fn rows(
     run: &Run<'_>,
     workload: &'static dyn Workload,
@@ -108,8 +108,8 @@ fn rows(
     own.file(id, scale).map(|file| Some((scale, file.to_owned())))
 }
 
-/// By phase, of those that are made of operations.
-fn of(trial: &Trial) -> BTreeMap<String, f64> {
+/// Returns the median ns per operation of each phase whose runs have more than one.
+fn ns_per_operation(trial: &Trial) -> BTreeMap<String, f64> {
     let per_op = |run: &PhaseRun| run.elapsed_ns as f64 / run.ops as f64;
     let median_of = |phase: &PhaseResult| {
         let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 1);
@@ -119,7 +119,7 @@ fn of(trial: &Trial) -> BTreeMap<String, f64> {
     phases.filter_map(|phase| Some((phase.phase.clone(), median_of(phase)?))).collect()
 }
 
-/// Adds what a trial held at most in each phase, over its counted runs.
+/// Adds the peak memory of each phase over its counted runs, less what the worker had before.
 fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
     let before = trial.baseline_bytes.unwrap_or(0);
     let peak = |phase: &PhaseResult| {
@@ -135,7 +135,7 @@ fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
     }
 }
 
-/// The median; of an even number the mean of the middle two.
+/// The median: the mean of the middle two for an even number of values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (middle, upper) = (values.len().checked_sub(1)? / 2, values.len() / 2);

@@ -1,4 +1,4 @@
-//! A process that outlives a run that is killed, and removes what its servers leave outside of its folder.
+//! A process that outlives a killed run, and removes what its servers left outside of its folder.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -12,19 +12,19 @@ use embermark_engines::registry;
 use crate::protocol::Request;
 use crate::trial::WorkerCommand;
 
-/// How long a server may take to end whose owner was killed.
+/// Longest time that a server takes to end after its owner was killed.
 const SERVERS_END_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long nothing of one may be seen: it may be starting.
+/// Time without anything in use after which no server is left: one may be starting.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Removes what killed servers have left whose data lies below `site`; whether some of it is in use.
+/// Removes the shared memory of killed servers whose data is below `site`. Returns whether some of it is in use.
 pub(crate) fn remove_abandoned(site: &Path) -> bool {
     let in_use = registry::all().iter().filter(|engine| engine.remove_abandoned(site));
     in_use.count() > 0
 }
 
-/// The same of servers that end now.
+/// Removes the shared memory of servers below `site` that are about to end.
 pub(crate) fn remove_all(site: &Path) {
     let began = Instant::now();
     let mut quiet_since = began;
@@ -36,8 +36,8 @@ pub(crate) fn remove_all(site: &Path) {
     }
 }
 
-/// A worker whose request is told and whose input stays open: it begins when this process has ended,
-/// however that happens.
+/// A worker that has its request but not the end of its input, for which it waits. The input ends when this process
+/// ends, however that happens.
 pub(crate) struct Keeper {
     process: Child,
     _input: Option<ChildStdin>,
@@ -45,6 +45,9 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Starts one for the databases below a folder.
+    ///
+    /// # Errors
+    /// When the program cannot be started or does not read its request.
     pub fn start(worker: &WorkerCommand, databases: &Path) -> io::Result<Self> {
         let mut process = Command::new(&worker.program)
             .args(&worker.args)
@@ -63,7 +66,7 @@ impl Keeper {
 }
 
 impl Drop for Keeper {
-    /// Who ends in good order has left nothing.
+    /// A run that ends in good order has left nothing.
     fn drop(&mut self) {
         let _ = self.process.kill().and_then(|()| self.process.wait());
     }

@@ -14,8 +14,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::HarnessError;
 use crate::error::is_full;
+use crate::{HarnessError, keeper};
 
 mod locked;
 
@@ -40,6 +40,9 @@ const DATA: &str = "data";
 /// How long processes of a run that was killed may take to leave its folders. The kernel ends them
 /// with it, and a server takes a moment to die.
 const LEAVING_TAKES: Duration = Duration::from_secs(10);
+
+/// Time between two looks at whether they have.
+const LEAVING_POLL: Duration = Duration::from_millis(20);
 
 /// The folders of a run, absolute. Dropping it removes those that are only needed during it.
 #[derive(Debug)]
@@ -88,7 +91,8 @@ impl OutDir {
         Ok(this)
     }
 
-    /// The folders of a run that was cut off, without what it left of databases and rows.
+    /// Opens the folders of an interrupted run, and removes its rows, its databases, and what servers of it left in
+    /// shared memory if even the process that removes that was killed.
     pub fn reopen(
         out: Locked,
         named: Option<PathBuf>,
@@ -96,6 +100,11 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let this = Self::new(out, named, run_id, false, keep);
+        // Memory is found by the databases' folders.
+        let began = Instant::now();
+        while keeper::remove_abandoned(&this.data) && began.elapsed() < LEAVING_TAKES {
+            std::thread::sleep(LEAVING_POLL);
+        }
         let rows = this.rows();
         let stale = [Some(&rows), (!keep).then_some(&this.data)];
         for folder in stale.into_iter().flatten() {
@@ -198,7 +207,7 @@ fn remove_soon(dir: &Path) -> io::Result<()> {
                 if error.kind() == io::ErrorKind::DirectoryNotEmpty
                     && began.elapsed() < LEAVING_TAKES =>
             {
-                std::thread::sleep(Duration::from_millis(20));
+                std::thread::sleep(LEAVING_POLL);
             }
             done => return done,
         }

@@ -87,8 +87,8 @@ pub struct Job {
 /// When something began and ended, in ns of the monotonic clock.
 pub type Between = (u64, u64);
 
-/// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s
-/// (each announced by `Running`) and `PhaseEnded`, then `Finished`. `Failed` may come at any time
+/// What a worker reports to its parent, in this order: `Ready`, then for each phase `PhaseBegan`, its
+/// `Run`s (each announced by `Running`) and `PhaseEnded`, then `Finished`. `Failed` may come at any time
 /// and is the last.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -102,7 +102,7 @@ pub enum Event {
         server: Option<u32>,
     },
     /// A phase begins, without runs yet.
-    OpenedPhase(Box<PhaseResult>),
+    PhaseBegan(Box<PhaseResult>),
     /// A run of the phase is about to begin; counts from 0.
     Running {
         /// Which one.

@@ -12,7 +12,7 @@ use embermark_engines::{EngineError, OpenOptions, Opened, Reopener, network};
 use embermark_meter::{Measured, Meter};
 use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_model::{Configuration, Status};
-use embermark_workloads::{Bench, CheckError, OpenedPhase, Outcome, Passed, Spec};
+use embermark_workloads::{Bench, BenchPhase, CheckError, Outcome, Passed, Spec};
 
 use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
@@ -252,16 +252,10 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
     /// turn: [`Bench::ready`] puts the database right again.
-    fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
-        let OpenedPhase { name, ops, execution, kind } = phase;
-        let mut phase = PhaseResult {
-            phase: name.to_owned(),
-            kind: Some(kind),
-            execution,
-            ops,
-            ..PhaseResult::default()
-        };
-        self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
+    fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
+        let BenchPhase { name, ops, execution, .. } = phase;
+        let mut phase = phase.to_result();
+        self.events.send(&Event::PhaseBegan(Box::new(phase.clone())))?;
         let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
         let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
         let mut meter = Meter::new(most.into_iter().chain(bound).min());
@@ -414,8 +408,7 @@ impl Trial<'_> {
         for part in parts.ended(status, reason) {
             // Its runs go with it: nothing of it is watched while it runs.
             let runs = part.runs.clone();
-            self.events
-                .send(&Event::OpenedPhase(Box::new(PhaseResult { runs, ..part.clone() })))?;
+            self.events.send(&Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;
             self.events.send(&Event::PhaseEnded(Box::new(part)))?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a phase is: the criterion of advice that it counts for, and what its operations are.
+//! The kind of a phase: the criterion of advice that its times count for, and what its operations are.
 
 use embermark_model::result::{Counts, PhaseKind};
 
@@ -7,7 +7,8 @@ use crate::definition::{Commit, Condition, Definition, Operator, Phase, Removed,
 use crate::file::parse;
 
 impl Definition {
-    /// What a phase is; `commit`: what a variant makes of all commits, of which only those of inserts may be bulk.
+    /// Returns the kind of a phase. `commit` is the setting of a variant for all commits; only inserts can take
+    /// [`Commit::Bulk`].
     pub fn kind(&self, phase: &Phase, commit: Option<Commit>) -> PhaseKind {
         let work = &phase.work;
         let inserts = matches!(work, Work::Insert { .. });
@@ -20,7 +21,8 @@ impl Definition {
         }
     }
 
-    /// The criterion of advice that a phase counts for; none where it asks again what a phase of its own asks.
+    /// Returns the criterion that a phase counts for. A sequence of questions counts for none if one of them is also
+    /// asked in a phase of its own.
     fn counts(&self, work: &Work, commit: Option<Commit>) -> Option<Counts> {
         Some(match work {
             Work::Sequence(Sequence { insert: None, questions })
@@ -52,7 +54,7 @@ impl Definition {
         })
     }
 
-    /// Whether the key or an index finds the rows of one value, and nothing else is asked of them.
+    /// Whether all conditions are equalities, and one is on the first column of the key or of an index.
     fn looks_up(&self, table: usize, conditions: &[Condition]) -> bool {
         let table = &self.tables[table];
         if conditions.iter().any(|of| of.operator != Operator::Equal) {
@@ -65,15 +67,15 @@ impl Definition {
         orders.any(|order| order.first().is_some_and(is_one))
     }
 
-    /// Whether its rows lie in the form of another: not every engine has them in another one, so that figures of
-    /// that would leave some out.
+    /// Whether its tables have the same columns as those of `other`. Not every engine can store rows with other
+    /// columns, so figures of such a variant would leave engines out.
     pub fn has_the_form_of(&self, other: &Self) -> bool {
         let mut forms = self.tables.iter().zip(&other.tables);
         forms.all(|(own, usual)| own.columns == usual.columns)
     }
 }
 
-/// Whether the operations of a phase are single rows, each with a response time.
+/// Whether each operation of a phase is on one row and has its own response time.
 const fn is_of_rows(work: &Work) -> bool {
     matches!(
         work,
@@ -87,7 +89,7 @@ const fn is_of_rows(work: &Work) -> bool {
     )
 }
 
-/// What a commit covers of operations that change rows one by one.
+/// What one commit covers in a phase that changes rows one by one; `None` for other phases.
 const fn committed(work: &Work) -> Option<Commit> {
     match work {
         Work::Insert { commit, .. }
@@ -102,18 +104,19 @@ const fn committed(work: &Work) -> Option<Commit> {
 /// A phase of a published workload in one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// The workload's name.
+    /// Name of the workload.
     pub workload: &'static str,
-    /// The variant's.
+    /// Name of the variant.
     pub variant: String,
-    /// The phase's.
+    /// Name of the phase.
     pub phase: String,
-    /// What it is.
+    /// Kind of the phase.
     pub kind: PhaseKind,
 }
 
-/// Every phase of the published workloads that runs on its own, in every variant. Results say themselves what their
-/// phases are; older ones do not, and where nothing was measured there is none that could.
+/// Returns every phase of the published workloads that runs on its own, in every variant with the usual columns.
+///
+/// Use it for results without the kinds of their phases, which are older, and for workloads without a result.
 pub fn counted() -> Vec<Counted> {
     let files =
         PUBLISHED.iter().filter_map(|(name, text)| Some((*name, parse(name, text, &[]).ok()?)));
@@ -135,7 +138,7 @@ pub fn counted() -> Vec<Counted> {
     files.flat_map(of_file).chain(machine()).collect()
 }
 
-/// The phases of the published workload that is no file.
+/// Returns the phases of [`MACHINE`].
 fn machine() -> impl Iterator<Item = Counted> {
     let variants = ["individual", "bulk", "individual-published", "bulk-published"];
     let phases =
@@ -150,10 +153,11 @@ fn machine() -> impl Iterator<Item = Counted> {
     })
 }
 
-/// The published workload that is no file.
+/// The only published workload that is not a workload file.
 const MACHINE: &str = "machine";
 
-/// What a phase of it is: rows that are written as the source has them are compared with its figures alone.
+/// Returns the kind of a phase of `machine`. Writes in the variants `…-published` count for no criterion: they are
+/// compared only with the figures of the source.
 pub fn kind_of_machine(variant: &str, phase: &str) -> PhaseKind {
     let counts = match (variant, phase) {
         ("individual", "write") => Some(Counts::Ingest),

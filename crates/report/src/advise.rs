@@ -39,7 +39,6 @@ pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, adv
 pub use render::{json, markdown, words};
 pub use turns::CriterionTurn;
 
-use crate::kinds::Kinds;
 use crate::statistics;
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{notes, scaling, text};
@@ -216,8 +215,7 @@ pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions
     };
     let comparison = summary::compare(file, &[]);
     let levels = levels::of(&comparison, rows, conditions);
-    let kinds = Kinds::of(file);
-    let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &kinds);
+    let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &comparison.kinds);
     turns.retain(|turn| levels.iter().any(|level| level.conditions == turn.conditions));
     let tables =
         levels.iter().map(|level| AdviceTable { asked: rows, ..table(file, &comparison, level) });
@@ -255,7 +253,7 @@ fn table<'a>(
     comparison: &Comparison<'a>,
     Level { rows, conditions, groups }: &Level<'a, '_>,
 ) -> AdviceTable {
-    let kinds = Kinds::of(file);
+    let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
@@ -267,7 +265,7 @@ fn table<'a>(
                     effective_durability: engine.effective_durability,
                     broken: None,
                     facts: facts::of(file, groups, engine, tier),
-                    pace: pace::of(file, groups, &kinds, (engine.id, tier)),
+                    pace: pace::of(file, groups, kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),
@@ -277,7 +275,7 @@ fn table<'a>(
             }
         }
     }
-    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, groups, tier)));
+    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, groups, kinds, tier)));
     for entry in &mut engines {
         let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
         for (criterion, lines) in lines.into_iter().flatten() {

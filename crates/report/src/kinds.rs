@@ -1,5 +1,5 @@
-//! What the phases of a result are: as they say themselves, or, in a result that is older, as its plan or the
-//! published workloads have it.
+//! The kinds of the phases of a result. In older results, whose phases do not record theirs, they come from the
+//! plan or from the published workloads.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,7 +15,8 @@ static PUBLISHED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
 /// A workload, a variant and a phase.
 pub(crate) type PhaseOf<'a> = (&'a str, &'a str, &'a str);
 
-/// What each phase of a result is.
+/// The kind of each phase of a result.
+#[derive(Clone, Debug)]
 pub(crate) struct Kinds<'a>(HashMap<PhaseOf<'a>, PhaseKind>);
 
 impl<'a> Kinds<'a> {

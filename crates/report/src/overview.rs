@@ -51,7 +51,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         let heads = rests_on(&comparison, &durability, options.width)
             .into_iter()
             .chain(order_turns(&scaling, options.width))
-            .chain([places(file, options, files).join("\n")]);
+            .chain([places(file, &comparison, options, files).join("\n")]);
         out.push(heads.collect::<Vec<_>>().join("\n"));
         out.extend(not_ok(file, &comparison, &lines, &scaling, options));
         out.extend(device::blocks(&device, options));
@@ -62,7 +62,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));
     out.extend(not_ok(file, &comparison, &lines, &scaling, options));
-    out.push(places(file, options, files).join("\n"));
+    out.push(places(file, &comparison, options, files).join("\n"));
     out.join("\n\n") + "\n"
 }
 
@@ -290,10 +290,16 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
 
 /// What was measured, where the rest is, and what can be done next. Paths and commands stay whole
 /// and on one line, so that they can be copied.
-fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<String> {
+fn places(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    options: &Options<'_>,
+    files: &Files<'_>,
+) -> Vec<String> {
     let shown = |path: &Path| text::plain(&path.display().to_string());
     let result = options.path.map(shown);
     let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
+    let weights = advise::example(&comparison.kinds);
     let lines = [
         ("measured", Some(measured(file))),
         ("storage", notes::storage::all_imitated(file)),
@@ -303,7 +309,7 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
             "tables",
             command("embermark report RESULT --show tables").filter(|_| files.tables.is_none()),
         ),
-        ("advice", command(&format!("embermark advise RESULT --weight {}", advise::example(file)))),
+        ("advice", command(&format!("embermark advise RESULT --weight {weights}"))),
     ];
     let lines = lines.into_iter().filter_map(|(about, says)| Some((about, says?)));
     lines.map(|(about, says)| format!("  {about:<8}  {says}")).collect()

@@ -43,6 +43,7 @@ pub use sharing::{Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
 pub use usage::{Resource, Usage, Work};
 
+use crate::kinds::Kinds;
 use crate::text;
 
 /// Every figure of one result file.
@@ -50,6 +51,8 @@ use crate::text;
 pub struct Comparison<'a> {
     /// In the order of the plan's cells.
     pub groups: Vec<Group<'a>>,
+    /// The kinds of the phases.
+    pub(crate) kinds: Kinds<'a>,
 }
 
 /// What may be compared with each other: one workload at one scale within one limit of

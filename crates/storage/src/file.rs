@@ -244,7 +244,8 @@ impl<'a> Reading<'a> {
         let erase_us = read.spread("erase-us", 1.0, MOST_US, like.map(|like| like.erase_us))?;
         let mut card = table.clone();
         card.remove("erase-us");
-        let card = embermark_flash::parse(name.as_str(), &card.to_string())?;
+        let like = like.map(|like| &like.card);
+        let card = embermark_flash::parse_like(name.as_str(), &card.to_string(), like)?;
         Ok(Some(Flash { card, erase_us }))
     }
 
@@ -298,6 +299,10 @@ mod tests {
             (own.write.kb_per_s, own.write.random_us),
             (Spread::of(500), like.write.random_us)
         );
+        let worn = parse("worn", "like = \"sd-a1\"\nflash.filled-percent = 100").unwrap();
+        let (worn, card) =
+            (worn.flash.unwrap().card, built_in("sd-a1").unwrap().flash.unwrap().card);
+        assert_eq!((worn.filled_permille, worn.capacity_bytes), (1_000, card.capacity_bytes));
         let bare = parse("own", "like = \"sd-a1\"\nflash = false").unwrap();
         assert_eq!(bare.flash, None);
     }
@@ -321,7 +326,8 @@ mod tests {
             ("like = \"sd-a1\"\ncache = \"1 MiB\"", "'cached-write-us' is missing"),
             ("like = \"sd-a1\"\nqueue-depth = 0", "'queue-depth' is 0: give 1 or more"),
             ("like = \"sd-a1\"\nqueue-depth = 64", "give a number from 0 to 32"),
-            ("like = \"sd-a1\"\nflash.erase-us = 1", "'flash': 'page' is missing"),
+            ("like = \"hdd-7200\"\nflash.erase-us = 1", "'flash': 'page' is missing"),
+            ("like = \"sd-a1\"\nflash.filled-percent = 101", "'flash': 'filled-percent' is"),
             (
                 "like = \"hdd-7200\"\ndisk.turns-per-minute = 1",
                 "'disk.turns-per-minute' is 1: give 100 to 30000",

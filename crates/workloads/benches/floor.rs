@@ -60,7 +60,7 @@ fn open(workload: &dyn Workload, variant: &str, rows: u64, engine: &str) -> Open
 impl Opened {
     /// Runs a phase again and again; what an operation, or with `scan` a row, took at best in ns.
     fn measure(&mut self, criterion: &mut Criterion, name: &str, phase: &str, scan: bool) -> f64 {
-        let of = |p: &embermark_workloads::OpenedPhase| p.name == phase;
+        let of = |p: &embermark_workloads::BenchPhase| p.name == phase;
         let place = self.bench.phases().iter().position(of).unwrap();
         let mut meter = Meter::new(None);
         let mut best = f64::INFINITY;

@@ -79,13 +79,13 @@ trait Bare {
 }
 
 /// The read phase of `sensors` on an open database.
-struct OpenedPhase {
+struct ReadPhase {
     bench: Box<dyn Bench>,
     read: usize,
     meter: Meter,
 }
 
-impl OpenedPhase {
+impl ReadPhase {
     /// On a new database in a directory, with every row.
     fn open(engine: &'static dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
         std::fs::create_dir(dir).unwrap();
@@ -120,9 +120,9 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(&Path) -> Box<dyn Bare>) {
     let keys = drawn(&stored_keys(&table));
     let prepare = || workload.prepare(&Spec::of(rows.clone(), "bulk", seed)).unwrap();
     let folder = dir.path().join("bare");
-    OpenedPhase::open(engine, prepare(), &folder).bench.finish().unwrap();
+    ReadPhase::open(engine, prepare(), &folder).bench.finish().unwrap();
     let mut bare = bare(&folder);
-    let mut phase = OpenedPhase::open(engine, prepare(), &dir.path().join("ours"));
+    let mut phase = ReadPhase::open(engine, prepare(), &dir.path().join("ours"));
     assert_eq!(bare.sum(&keys).1, keys.len() - keys.len() / 64);
 
     let mut ratios = Vec::with_capacity(TURNS);

@@ -18,7 +18,7 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
-use embermark_model::result::{Execution, PhaseKind, SteadyState, WriteBehind};
+use embermark_model::result::{Execution, PhaseKind, PhaseResult, SteadyState, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod defined;
@@ -300,24 +300,37 @@ pub trait Prepared {
     }
 }
 
-/// A phase of an opened cell.
+/// A phase of a [`Bench`].
 #[derive(Clone, Copy, Debug)]
-pub struct OpenedPhase {
+pub struct BenchPhase {
     /// Its name.
     pub name: &'static str,
-    /// Operations a full run has; 0 for a closed loop, which does as many as [`Spec::window`] allows.
+    /// Operations of a full run; 0 for a closed loop, which does as many as [`Spec::window`] allows.
     pub ops: u64,
-    /// By the engine's own means or by client code.
+    /// Whether the engine does it itself or client code does.
     pub execution: Execution,
-    /// What it is.
+    /// What its operations are, and the criterion that its times count for.
     pub kind: PhaseKind,
+}
+
+impl BenchPhase {
+    /// Returns the result of the phase as it is before the first run.
+    pub fn to_result(self) -> PhaseResult {
+        PhaseResult {
+            phase: self.name.to_owned(),
+            kind: Some(self.kind),
+            execution: self.execution,
+            ops: self.ops,
+            ..PhaseResult::default()
+        }
+    }
 }
 
 /// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
 /// with the probes around it, then `check`.
 pub trait Bench {
     /// The phases, in the order in which they run; calls name a phase by its place in it.
-    fn phases(&self) -> &[OpenedPhase];
+    fn phases(&self) -> &[BenchPhase];
 
     /// Puts the database into the state in which the phase begins. Outside the clock.
     ///
@@ -427,7 +440,7 @@ pub struct Outcome {
     /// this machine.
     pub done: Vec<u64>,
     /// By the engine's own means or by client code, where only the run has shown it: a question that either of two
-    /// copies of the data may answer. `None`: as it was [opened](OpenedPhase::execution).
+    /// copies of the data may answer. `None`: as it was [opened](BenchPhase::execution).
     pub execution: Option<Execution>,
     /// What was measured of each part, where the phase does several things at the same time: each is shown as a
     /// phase of its own.

@@ -1,9 +1,12 @@
 //! The documents: the index and the book name each page once, no page is too long, and every
-//! link leads to a file and a heading that exist.
+//! link leads to a file and a heading that exist. So do the links of what engines explain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use embermark_engines::registry;
+use embermark_workloads::WORKLOADS;
 
 /// Pages that may be longer: one is generated, the other is the language of workload files.
 const LONG: [&str; 2] = ["docs/reproduction.md", "docs/workload-files.md"];
@@ -160,4 +163,23 @@ fn every_link_leads_to_a_file_and_a_heading() {
     }
     assert!(checked > 200, "{checked}");
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn what_an_engine_explains_names_a_heading_a_figure_and_phases_that_exist() {
+    let root = root();
+    let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
+    let phases: BTreeSet<&str> = phases.map(|phase| phase.name).collect();
+    let explained = registry::all().iter().flat_map(|engine| engine.explained());
+    let explained: Vec<_> = explained.collect();
+    assert_eq!(explained.is_empty(), cfg!(not(any(feature = "duckdb", feature = "postgres"))));
+    for one in explained {
+        let (page, heading) = one.section.split_once('#').unwrap();
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        assert!(anchors(&text).contains(heading), "{}", one.section);
+        assert!(one.evidence.contains(|c: char| c.is_ascii_digit()), "{}", one.evidence);
+        for phase in one.phases {
+            assert!(phases.contains(phase), "{phase}");
+        }
+    }
 }

@@ -1,10 +1,13 @@
 //! Runs that do not go as planned: killed workers, interrupts, full disks.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::common::family::signal;
+use crate::common::family::{
+    all_shared_memory, family, nothing_is_left_behind, shared_memory, signal,
+};
 use crate::common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
 use embermark_model::Status;
 use embermark_skips::sampled;
@@ -122,18 +125,61 @@ fn a_worker_that_is_killed_takes_its_server_along() {
 }
 
 #[test]
-fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
+fn a_parent_that_is_killed_takes_its_worker_along() {
     let place = Place::new();
-    let words = ["run", "sensors", "-e", "sqlite,postgres", "--scale", "100k", "--out", "out"];
-    let mut run = start(&place, &words);
-    wait_for("a worker", || {
-        worker_of(run.id(), "sqlite").or_else(|| worker_of(run.id(), "postgres"))
-    });
-    std::thread::sleep(Duration::from_millis(700));
-    let out = fs::canonicalize(place.path("out")).unwrap();
+    let (mut run, _) = in_the_middle(&place, "sqlite").unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
-    wait_for("every process of it to end", || left_in(&out).is_empty().then_some(()));
+    nothing_is_left_behind(&place);
+}
+
+/// The shared memory of a server of PostgreSQL's that runs in this place.
+fn memory_of_postgres(place: &Place) -> BTreeSet<String> {
+    wait_for("its shared memory", || {
+        let trials = fs::read_dir(place.path("out/data")).ok()?;
+        let socket = "server/run/.s.PGSQL.5432";
+        trials.flatten().find(|trial| trial.path().join(socket).exists())?;
+        let memory: BTreeSet<String> = family(place).into_iter().flat_map(shared_memory).collect();
+        let (files, segments): (Vec<_>, Vec<_>) =
+            memory.iter().partition(|name| name.starts_with("/dev/shm/PostgreSQL."));
+        (!files.is_empty() && !segments.is_empty()).then_some(memory.clone())
+    })
+}
+
+/// What of it is still there.
+fn left_of(memory: &BTreeSet<String>) -> BTreeSet<String> {
+    memory & &all_shared_memory()
+}
+
+#[test]
+fn a_parent_that_is_killed_takes_its_server_and_the_servers_shared_memory_along() {
+    let place = Place::new();
+    let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
+    let memory = memory_of_postgres(&place);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    nothing_is_left_behind(&place);
+    assert_eq!(left_of(&memory), BTreeSet::new());
+}
+
+#[test]
+fn shared_memory_of_a_run_whose_processes_were_all_killed_is_removed_when_it_is_resumed() {
+    let place = Place::new();
+    let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
+    let memory = memory_of_postgres(&place);
+    // Stopped first, so that none sees another one die.
+    for deadly in [Signal::SIGSTOP, Signal::SIGKILL] {
+        family(&place).into_iter().for_each(|pid| _ = signal(pid, deadly));
+    }
+    run.wait().unwrap();
+    nothing_is_left_behind(&place);
+    assert_ne!(left_of(&memory), BTreeSet::new(), "nobody was there to remove it");
+
+    let run = start(&place, &["run", "--resume", "out"]);
+    wait_for("it to be removed", || left_of(&memory).is_empty().then_some(()));
+    assert!(signal(run.id(), Signal::SIGINT));
+    run.wait_with_output().unwrap();
+    nothing_is_left_behind(&place);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use embermark_model::Status;
 use embermark_model::result::Trial;
 use embermark_workloads::{Bench, CheckError, Outcome, Prepared, Spec};
 
-use super::protocol::{Job, OpenedPhase, Order, Part, Ran, Reply};
+use super::protocol::{Job, Order, Part, Ran, Reply};
 use crate::probes::Probes;
 use crate::stage::Stages;
 use crate::worker::status_of;
@@ -137,13 +137,7 @@ impl Machine {
             }
         };
         let bench = prepared.open(store, Reopener::of(self.engine, self.options.clone()))?;
-        let phases = bench.phases().iter().map(|phase| OpenedPhase {
-            name: phase.name.to_owned(),
-            ops: phase.ops,
-            execution: phase.execution,
-            kind: phase.kind,
-        });
-        let phases = phases.collect();
+        let phases = bench.phases().iter().map(|phase| phase.to_result()).collect();
         self.bench = Some(bench);
         let trial = Trial {
             version: Some(version),

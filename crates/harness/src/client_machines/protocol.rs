@@ -7,9 +7,7 @@ use embermark_model::Status;
 use embermark_model::answer::Answer;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{
-    ClientRun, Execution, Latency, Machine, PhaseKind, Resources, Tool, Trial,
-};
+use embermark_model::result::{ClientRun, Latency, Machine, PhaseResult, Resources, Tool, Trial};
 use serde::{Deserialize, Serialize};
 
 /// What a machine is, told before anything else.
@@ -141,8 +139,8 @@ pub enum Reply {
         at: String,
         /// What is known of the trial.
         trial: Box<Trial>,
-        /// The phases, in the order in which they run.
-        phases: Vec<OpenedPhase>,
+        /// The phases in the order in which they run, without runs yet.
+        phases: Vec<PhaseResult>,
     },
     /// That is done.
     Done,
@@ -162,19 +160,6 @@ pub enum Reply {
         /// Why.
         reason: String,
     },
-}
-
-/// A phase of an opened database.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OpenedPhase {
-    /// Its name.
-    pub name: String,
-    /// Operations of a full run, by the clients of all machines.
-    pub ops: u64,
-    /// By the engine's own means or by client code.
-    pub execution: Execution,
-    /// What it is.
-    pub kind: PhaseKind,
 }
 
 /// What the clients of one machine did in a run. Times are ns since 1970 by the machine's own clock.

@@ -7,7 +7,7 @@ use embermark_model::{CellId, Status};
 use super::carrier::Carried;
 use super::conduct::{Conductor, Stop};
 use super::merge::Merged;
-use super::protocol::{Job, OpenedPhase, Order, Reply};
+use super::protocol::{Job, Order, Reply};
 use super::run::Ended;
 use crate::journal::{Line, Prepared};
 
@@ -68,7 +68,7 @@ impl Conductor<'_> {
         if !others.is_empty() {
             self.carry(&others)?;
         }
-        for phase in all.iter().filter(|phase| phases.contains(&phase.name)) {
+        for phase in all.into_iter().filter(|phase| phases.contains(&phase.phase)) {
             let result = self.phase(id, phase, trial.index);
             match result {
                 (result, None) => trial.phases.push(result),
@@ -81,21 +81,15 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Every run of a phase, and why the trial has to end, if so. A wrong answer ends the phase alone.
+    /// Runs a phase as often as the plan says, and returns its `result` with the runs, and what ends the trial if
+    /// anything does. A wrong answer ends only the phase.
     fn phase(
         &mut self,
         id: &CellId,
-        phase: &OpenedPhase,
+        mut result: PhaseResult,
         trial: u32,
     ) -> (PhaseResult, Option<Stop>) {
-        let OpenedPhase { name, ops, execution, kind } = phase.clone();
-        let mut result = PhaseResult {
-            phase: name.clone(),
-            kind: Some(kind),
-            execution,
-            ops,
-            ..PhaseResult::default()
-        };
+        let name = result.phase.clone();
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let mut stop = None;
         for run in 0..self.plan.runs {

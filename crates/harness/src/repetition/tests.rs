@@ -1,6 +1,6 @@
 use embermark_engines::EngineError;
 use embermark_model::answer::{Answer, Difference};
-use embermark_workloads::{OpenedPhase, Outcome, Passed};
+use embermark_workloads::{BenchPhase, Outcome, Passed};
 
 use super::*;
 
@@ -36,7 +36,7 @@ impl Timed {
 }
 
 impl Bench for Timed {
-    fn phases(&self) -> &[OpenedPhase] {
+    fn phases(&self) -> &[BenchPhase] {
         &[]
     }
 

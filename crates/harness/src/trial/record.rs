@@ -51,7 +51,7 @@ impl Record {
             Event::Ready { trial, server } => {
                 (self.trial, self.server, self.ready) = (limited(*trial), server, true);
             }
-            Event::OpenedPhase(phase) => self.open_phase = Some(*phase),
+            Event::PhaseBegan(phase) => self.open_phase = Some(*phase),
             Event::Running { run } => {
                 self.run = run + 1;
                 if let Some(phase) = &self.open_phase {

@@ -22,7 +22,7 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::{Execution, PhaseKind};
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{
-    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, Outcome, Passed, PhaseInfo, Prepared,
+    Bench, BenchPhase, CheckError, Info as WorkloadInfo, Outcome, Passed, PhaseInfo, Prepared,
     Protocol, Repeat, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use nix::sys::signal::{Signal, raise};
@@ -413,7 +413,7 @@ impl Prepared for Ready {
             return Err(EngineError::unsupported("toy", "other data models"));
         };
         let kind = PhaseKind::default();
-        let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native, kind };
+        let phase = |name, ops| BenchPhase { name, ops, execution: Execution::Native, kind };
         let [load, read, total, change] = PHASES;
         let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
         Ok(Box::new(Numbers { rows: self.0, phases, store }))
@@ -422,7 +422,7 @@ impl Prepared for Ready {
 
 struct Numbers {
     rows: u64,
-    phases: [OpenedPhase; 4],
+    phases: [BenchPhase; 4],
     store: Box<dyn KvStore>,
 }
 
@@ -433,7 +433,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl Bench for Numbers {
-    fn phases(&self) -> &[OpenedPhase] {
+    fn phases(&self) -> &[BenchPhase] {
         &self.phases
     }
 

@@ -1,6 +1,6 @@
 //! What engines are compared by.
 
-use embermark_model::result::{Counts, PhaseKind, ResultFile};
+use embermark_model::result::{Counts, PhaseKind};
 
 use super::Criterion;
 use super::used::Used;
@@ -185,9 +185,8 @@ pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     kinds::published(|kind| sources.iter().any(|source| source.is_of(kind)))
 }
 
-/// Weights to begin with, of criteria that a result has times for: `ingest=3,analytics=1`.
-pub(crate) fn example(file: &ResultFile) -> String {
-    let kinds = Kinds::of(file);
+/// Example weights, of criteria that a result with phases of these kinds has times for: `ingest=3,analytics=1`.
+pub(crate) fn example(kinds: &Kinds<'_>) -> String {
     let timed = CRITERIA.iter();
     let timed = timed.filter(|made| made.times().is_some_and(|counts| kinds.have(counts)));
     let timed: Vec<&str> = timed.map(|made| made.criterion.id).collect();

@@ -30,11 +30,11 @@ pub(super) struct Line<'a> {
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],
+    kinds: &Kinds<'_>,
     tier: Durability,
 ) -> Vec<(&'static str, Vec<Line<'a>>)> {
     let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
     let groups: Vec<&Group<'a>> = of_tier.collect();
-    let kinds = Kinds::of(file);
     let of = |source: &Source| {
         let wanted = |of: PhaseOf<'_>| source.is_of(&kinds.at(of));
         match source {
@@ -51,7 +51,7 @@ pub(super) fn lines<'a>(
                 };
                 by_rows(&groups, wanted, all, time)
             }
-            Source::Use(used, work) => used::lines(file, &groups, &kinds, *used, *work),
+            Source::Use(used, work) => used::lines(file, &groups, kinds, *used, *work),
         }
     };
     let made = CRITERIA.iter();

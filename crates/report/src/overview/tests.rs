@@ -2,6 +2,7 @@ use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseRe
 use embermark_model::{MemoryLimit, Scale, Status};
 
 use super::*;
+use crate::kinds::Kinds;
 use crate::{advise, load};
 
 /// A result without cells, of a run that ended.
@@ -371,7 +372,7 @@ fn more_scales_than_fit_leave_out_the_smallest_and_name_them() {
 fn the_advice_it_offers_weighs_what_was_measured() {
     let weights = |phases: &[&str], variant: &str| {
         let phases: Vec<(&str, u64)> = phases.iter().map(|phase| (*phase, 5)).collect();
-        advise::example(&result([cell("a", variant, &phases)]))
+        advise::example(&Kinds::of(&result([cell("a", variant, &phases)])))
     };
     assert_eq!(weights(&["load", "read", "avg_sensor"], "single"), "load=3,analytics=1");
     assert_eq!(weights(&["load", "read"], "commit-each"), "ingest=3,point=1");

@@ -1,15 +1,22 @@
-//! Finding a figure among the results of pieces.
+//! Looks up figures in the results that repeat published comparisons.
 
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{Durability, Scale, Status};
-use embermark_published::{Measure, Piece, Role, Source, Statistic};
+use embermark_published::{Measure, Piece, Role, Source, Statistic, find};
 
 use crate::{format, text};
 
 /// The results that repeat a piece of a source.
-pub(super) struct Results<'a>(Vec<&'a ResultFile>);
+pub(super) struct Results<'a>(Vec<Repeated<'a>>);
 
-/// What is looked for.
+/// A result that repeats a piece of a source.
+struct Repeated<'a> {
+    file: &'a ResultFile,
+    /// Differences from the published run that its piece does not name.
+    deviations: Vec<String>,
+}
+
+/// The figure to look up.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub source: &'a Source,
@@ -22,46 +29,60 @@ pub(super) struct Wanted<'a> {
     pub measure: Measure,
 }
 
-/// A figure that was found.
+/// A figure, in one result at one scale.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub scale: Scale,
-    /// What is compared: ns, bytes, bits a second, a share.
+    /// The amount that is compared: ns, bytes, bits per second, or a share.
     pub amount: f64,
-    /// The amount in words.
+    /// The amount as text, with its unit.
     pub shown: String,
-    /// Of a time, ns of one operation.
+    /// ns per operation, if the amount is a time.
     pub each_ns: Option<f64>,
-    /// Letters of what is ours in its piece.
+    /// Letters of the remarks on what its piece does differently from the source.
     pub ours: Vec<String>,
-    /// How its run was otherwise than as published, beside what its piece says.
-    pub odd: Vec<String>,
+    /// Differences from the published run that its piece does not name.
+    pub deviations: Vec<String>,
 }
 
 impl<'a> Results<'a> {
     pub fn of(all: &'a [ResultFile]) -> Self {
-        Self(all.iter().filter(|file| file.plan.repeats.is_some()).collect())
+        let repeated = |file: &'a ResultFile| {
+            let source = find(&file.plan.repeats.as_ref()?.source)?;
+            Some(Repeated { file, deviations: deviations(source, file) })
+        };
+        Self(all.iter().filter_map(repeated).collect())
     }
 
     /// Whether a piece of the source is among them.
     pub fn has(&self, source: &Source) -> bool {
-        self.0.iter().any(|file| is_of(file, source))
+        self.0.iter().any(|repeated| repeated.is_of(source))
     }
 
     /// The results of a piece.
     pub fn of_piece(&self, source: &Source, piece: &str) -> impl Iterator<Item = &'a ResultFile> {
-        let all = self.0.iter().copied().filter(|file| is_of(file, source));
-        all.filter(move |file| file.plan.repeats.as_ref().is_some_and(|r| r.piece == piece))
+        self.repeated(source, piece).map(|repeated| repeated.file)
     }
 
-    /// What was found, at each scale; where nothing was, why.
+    fn repeated(&self, source: &Source, piece: &str) -> impl Iterator<Item = &Repeated<'a>> {
+        let all = self.0.iter().filter(|repeated| repeated.is_of(source));
+        all.filter(move |repeated| {
+            repeated.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.piece == piece)
+        })
+    }
+
+    /// Looks a figure up and returns it at each scale that was run.
+    ///
+    /// # Errors
+    /// The reason, if it was found at no scale.
     pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Found>, String> {
         let mut found: Vec<Found> = Vec::new();
         let mut why = "not run".to_owned();
         for piece in wanted.pieces.iter().filter_map(|piece| wanted.source.piece(piece)) {
-            for file in self.of_piece(wanted.source, &piece.name) {
+            for repeated in self.repeated(wanted.source, &piece.name) {
+                let file = repeated.file;
                 for cell in file.cells.iter().filter(|cell| wanted.is_met(file, cell)) {
-                    match wanted.figure(piece, file, cell) {
+                    match wanted.figure(piece, repeated, cell) {
                         Ok(figure) if found.iter().all(|f| f.scale != figure.scale) => {
                             found.push(figure);
                         }
@@ -75,8 +96,8 @@ impl<'a> Results<'a> {
     }
 }
 
-/// How a run was otherwise than as published: in another window, from a tree with changes.
-fn odd(source: &Source, file: &ResultFile) -> Vec<String> {
+/// Differences from the published run that no piece names: another window, a modified working tree.
+fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
     let published = |piece: &&Piece| piece.role == Role::AsPublished;
     let asked = |key: &str| {
         let mut texts = source.pieces.iter().filter(published).filter_map(|p| p.plan.get(key));
@@ -92,7 +113,7 @@ fn odd(source: &Source, file: &ResultFile) -> Vec<String> {
     window.into_iter().chain(is_dirty.then(|| "from a changed tree".to_owned())).collect()
 }
 
-/// `a window of 15 min after 5 min`, where phases last by the clock.
+/// `a window of 15 min after 5 min`; `None` if its plan has no window.
 pub(super) fn window_of(file: &ResultFile) -> Option<String> {
     let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
     let window = format!("a window of {}", of_ms(file.plan.window_ms?));
@@ -100,12 +121,14 @@ pub(super) fn window_of(file: &ResultFile) -> Option<String> {
     Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
 }
 
-fn is_of(file: &ResultFile, source: &Source) -> bool {
-    file.plan.repeats.as_ref().is_some_and(|repeats| repeats.source == source.id)
+impl Repeated<'_> {
+    fn is_of(&self, source: &Source) -> bool {
+        self.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.source == source.id)
+    }
 }
 
 impl Wanted<'_> {
-    /// Whether a cell is of the engine, the variant and the tier, and has the phase.
+    /// Whether a cell has the engine, the variant and the tier, and ran the phase if it ran at all.
     fn is_met(&self, file: &ResultFile, cell: &Cell) -> bool {
         let mut trials = cell.trials.iter();
         file.plan.engine_of(&cell.id.engine) == self.engine
@@ -119,7 +142,7 @@ impl Wanted<'_> {
         trial.phases.iter().find(|phase| phase.phase == self.phase)
     }
 
-    fn figure(&self, piece: &Piece, file: &ResultFile, cell: &Cell) -> Result<Found, String> {
+    fn figure(&self, piece: &Piece, repeated: &Repeated<'_>, cell: &Cell) -> Result<Found, String> {
         let phases = || cell.trials.iter().filter_map(|trial| self.phase_of(trial));
         let bad = phases().find(|phase| !phase.status.has_figures());
         let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
@@ -140,8 +163,8 @@ impl Wanted<'_> {
         }
         .ok_or("not measured")?;
         let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
-        let (ours, odd) = (piece.ours.clone(), odd(self.source, file));
-        Ok(Found { scale: cell.id.scale, amount, shown, each_ns, ours, odd })
+        let (ours, deviations) = (piece.ours.clone(), repeated.deviations.clone());
+        Ok(Found { scale: cell.id.scale, amount, shown, each_ns, ours, deviations })
     }
 }
 
@@ -150,15 +173,15 @@ fn because(status: Status, reason: Option<&str>) -> String {
     format!("{status}{}", reason.unwrap_or_default())
 }
 
-/// The source's statistic of the counted runs: of the whole phase in ns, or of one operation where a
-/// run lasts by the clock or was stopped.
+/// The source's statistic over the counted runs, and its text. It is in ns: of the whole phase, or of one operation
+/// if the runs last a fixed time. If a run was stopped early, the whole phase is extrapolated from the rates.
 fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64, String)> {
     let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
     let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
     let is_capped = runs().any(|run| run.capped);
     let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
     if is_closed_loop {
-        // A rate is the mean of rates, as the source prints them.
+        // The mean of the rates, because the source prints rates.
         let rate = statistic.of(rates().collect())?;
         return Some((1e9 / rate, format::rate(rate)));
     }
@@ -170,7 +193,7 @@ fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64,
     Some((ns, format::duration(ns)))
 }
 
-/// What was seen of a window.
+/// The mean of a resource over the observed windows, and its text.
 fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
     let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
     let seen: Vec<&Observed> = seen.collect();
@@ -197,7 +220,7 @@ fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
             Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
         }
         Measure::Disk => {
-            // A server that has written nothing yet has no disk that could be compared.
+            // A ratio needs bytes: a server may have written nothing yet.
             let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
             (bytes > 0.0).then(|| (bytes, format::bytes(bytes)))
         }

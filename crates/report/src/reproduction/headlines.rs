@@ -1,4 +1,4 @@
-//! The headlines of a source, each beside what came out here.
+//! The headlines of a published comparison, each beside the figures that were measured here.
 
 use embermark_model::Scale;
 use embermark_published::{Beside, Figure, Headline, Printed, Source, Unit};
@@ -6,48 +6,48 @@ use embermark_published::{Beside, Figure, Headline, Printed, Source, Unit};
 use super::found::{Found, Results, Wanted};
 use crate::{format, text};
 
-/// A headline with what stands beside it.
+/// A headline and the ratios to compare.
 pub(super) struct Row {
-    /// What it says, and at how many rows.
+    /// The headline and its number of rows.
     pub label: String,
-    /// One for each of [`COLUMNS`].
+    /// One ratio for each of [`COLUMNS`]; `None` if no piece measures the headline in that way.
     pub boxes: [Option<Ratio>; 5],
-    /// What explains it, and what shows that; absent where nothing was measured that does.
+    /// The cause of what was found and the measurement that shows it; `None` if there is no such measurement.
     pub explained: Option<String>,
 }
 
-/// What the boxes of a row are.
+/// Titles of the columns of ratios.
 pub(super) const COLUMNS: [&str; 5] =
     ["published", "here as published", "at equal durability", "counter-run", "emulated"];
 
-/// A ratio, or why there is none.
+/// A ratio and its two figures, or the reason why there is none.
 pub(super) struct Ratio {
-    /// What the source printed, or what came out; absent where there is none.
+    /// The ratio; `None` if it was not measured, or if the headline is about a single figure.
     pub ratio: Option<Figure>,
-    /// Its figures, or why there are none.
+    /// Both figures, the single figure, or the reason why there is none.
     pub of: String,
-    /// Whether there are.
+    /// Whether figures were measured here.
     pub is_measured: bool,
-    /// Letters of what is ours in it and not the source's.
+    /// Letters of the remarks on what is done differently from the source.
     pub ours: Vec<String>,
-    /// What is otherwise than the headline says.
+    /// Differences from what the headline says.
     pub what: Option<String>,
 }
 
 impl Ratio {
-    /// `14.0x`; absent where there is none.
+    /// Formats the ratio: `14.0x`.
     pub fn shown(&self) -> Option<String> {
         Some(shown(self.ratio?, format::ratio))
     }
 
-    /// Nothing but words.
+    /// A text in place of a ratio.
     fn none(of: String) -> Self {
         Self { ratio: None, of, is_measured: false, what: None, ours: Vec::new() }
     }
 }
 
 impl Row {
-    /// The ratio that came out with the source's settings.
+    /// The ratio that was measured with the source's settings.
     pub fn as_published(&self) -> Option<f64> {
         match self.boxes[1].as_ref()?.ratio? {
             Figure::Number(times) => Some(times),
@@ -55,13 +55,13 @@ impl Row {
         }
     }
 
-    /// Whether something was measured for it.
+    /// Whether any figure was measured for the headline.
     pub fn is_measured(&self) -> bool {
         self.boxes[1..].iter().flatten().any(|here| here.is_measured)
     }
 }
 
-/// A row for each headline.
+/// Returns one row for each headline.
 pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
     let row = |headline: &Headline| {
         let here = |beside: &Option<Beside>| {
@@ -105,7 +105,7 @@ fn printed(printed: Printed) -> Ratio {
     }
 }
 
-/// A figure, or a range from one to another.
+/// Formats a figure, or a range as `2.0x to 3.0x`.
 fn shown(figure: Figure, shown: impl Fn(f64) -> String) -> String {
     match figure {
         Figure::Number(number) => shown(number),
@@ -113,7 +113,7 @@ fn shown(figure: Figure, shown: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// The ratio that came out, with both figures; or why there is none.
+/// Returns the ratio that was measured here, or the reason why there is none.
 fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results<'_>) -> Ratio {
     let above = Wanted {
         source,
@@ -133,8 +133,8 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
     };
-    let what = |odd: &[&[String]]| {
-        let said = beside.what.iter().chain(odd.iter().copied().flatten()).cloned();
+    let what = |deviations: &[&[String]]| {
+        let said = beside.what.iter().chain(deviations.iter().copied().flatten()).cloned();
         Some(text::unique(said).join("; ")).filter(|what| !what.is_empty())
     };
     let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
@@ -144,7 +144,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                let (of, ours, what) = (found.shown, found.ours, what(&[&found.odd]));
+                let (of, ours, what) = (found.shown, found.ours, what(&[&found.deviations]));
                 Ratio { of, is_measured: true, ours, what, ratio: None }
             }
             Ok(None) => none("not run".to_owned()),
@@ -167,12 +167,12 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         ratio: Some(Figure::Number(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
-        what: what(&[&above.odd, &below.odd]),
+        what: what(&[&above.deviations, &below.deviations]),
         ours,
     }
 }
 
-/// The figures of both at the source's scale, or else at the largest that both have.
+/// Returns the two figures at the source's scale, or else at the largest scale that both have.
 fn pair<'a>(
     headline: &Headline,
     above: &'a [Found],

@@ -19,7 +19,8 @@ pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let ids = file.cells.iter().map(|cell| &cell.id);
     let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
     let kinds = Kinds::of(file);
-    Comparison { groups: keys.into_iter().map(|key| group(file, &kinds, key, order)).collect() }
+    let groups = keys.into_iter().map(|key| group(file, &kinds, key, order)).collect();
+    Comparison { groups, kinds }
 }
 
 fn group<'a>(

@@ -42,7 +42,9 @@ impl Solid {
 
     /// Returns the work of the translation layer so far, if there is one.
     pub(super) fn done(&self) -> Option<Done> {
-        self.layer.as_ref().map(|layer| layer.card.done())
+        let layer = self.layer.as_ref()?;
+        let (done, before) = (layer.card.done(), layer.before);
+        Some(Done { pages: done.pages - before.pages, erases: done.erases - before.erases })
     }
 
     pub(super) fn discard(&mut self, offset: u64, length: u64) {
@@ -88,6 +90,8 @@ impl Solid {
 /// A flash translation layer, fed with the writes.
 struct Layer {
     card: Box<dyn Translation>,
+    /// Its work before the first request.
+    before: Done,
     buffer: Buffer,
     /// Whether each write is programmed before it ends, as without a cache.
     writes_through: bool,
@@ -103,12 +107,22 @@ impl Layer {
         write: Rate,
         device_bytes: u64,
     ) -> Result<Self, Refused> {
-        let card = model_of(&flash.card, End::Typical, device_bytes)?;
+        let mut card = model_of(&flash.card, End::Typical, device_bytes)?;
         let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
+        if flash.card.filled_permille >= 1_000 {
+            // A card that is full has used its spare space, too: it cleans blocks from now on.
+            for unit in (0..units).cycle() {
+                if card.done().erases > 0 {
+                    break;
+                }
+                card.program(&[unit]);
+            }
+        }
+        let before = card.done();
         let buffer = Buffer::new(&*card, units, cache_bytes);
         let page_ns = write.bytes(card.page_bytes());
         let (erase_ns, writes_through) = (ns(flash.erase_us), cache_bytes == 0);
-        Ok(Self { card, buffer, writes_through, erase_ns, page_ns })
+        Ok(Self { card, before, buffer, writes_through, erase_ns, page_ns })
     }
 
     /// Takes a write, and returns its stall in ns: the time of copies and erases.

@@ -144,6 +144,7 @@ page = "4 KiB"
 erase-block = "128 KiB"
 spare-percent = 7
 cycles = 1000
+filled-percent = 50
 erase-us = 10000
 "#;
     let mut flash = times(&format!("{PLAIN}{flash}"));
@@ -178,6 +179,23 @@ capacity = 100000000
     // A seek over all of it takes 5 ms: 1 ms, and 4 by the square root of its way.
     let far = disk.end(read(100_000 + 50_000_000 / 4, 1_000), 300 * MS);
     assert!(far > 301 * MS && far < 400 * MS + MS, "{far}");
+}
+
+#[test]
+fn a_full_card_cleans_from_the_first_minute_and_one_with_room_does_not() {
+    let erases = |text: &str| {
+        let mut times = times(text);
+        let (mut now, mut longest) = (0, 0);
+        for i in 0..20_000_u64 {
+            let end = times.end(write(i * 7_919 % (DEVICE / 4_096) * 4_096, 4_096), now);
+            (longest, now) = (longest.max(end - now), end);
+        }
+        (times.done().unwrap().erases, longest / MS)
+    };
+    let (none, usual) = erases("like = \"sd-a1\"");
+    assert_eq!((none, usual), (0, 1));
+    let (some, stall) = erases("like = \"sd-a1\"\nflash.filled-percent = 100");
+    assert!(some > 20 && stall > 5, "{some} erases, {stall} ms");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use super::prepared::PreparedCell;
 use super::until_steady::Board;
 use crate::http::Client;
 use crate::write_behind::Buffer;
-use crate::{Bench, CheckError, NoopObserver, OpenedPhase, Outcome, Passed, PhaseObserver, Repeat};
+use crate::{Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Repeat};
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ enum Holds {
 
 /// A prepared cell on an open database.
 pub(super) struct FileBench {
-    phases: Vec<OpenedPhase>,
+    phases: Vec<BenchPhase>,
     pub(super) prepared: PreparedCell,
     oracle: Oracle,
     pub(super) database: Box<dyn Database>,
@@ -91,7 +91,7 @@ impl FileBench {
             Some(_) if !database.loads_csv() => Execution::ClientSide,
             _ => database.execution(phase).unwrap_or(Execution::Native),
         };
-        let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
+        let phases = prepared.names.iter().enumerate().map(|(phase, name)| BenchPhase {
             name,
             ops: prepared.ops(phase),
             kind: prepared.kinds[phase],
@@ -226,7 +226,7 @@ impl FileBench {
 }
 
 impl Bench for FileBench {
-    fn phases(&self) -> &[OpenedPhase] {
+    fn phases(&self) -> &[BenchPhase] {
         &self.phases
     }
 

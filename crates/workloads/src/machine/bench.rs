@@ -22,14 +22,14 @@ use super::writer::{Aside, Nothing, Writer};
 use super::written::{Tally, Written};
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use crate::{
-    Bench, CheckError, Companions, NoopObserver, OpenedPhase, Outcome, Passed, PhaseObserver, Spec,
+    Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
 
 /// A history covers at least so many seconds: one of few samples has been taken more slowly.
 const LEAST_SECONDS: u64 = 4;
 
 pub(super) struct MachineBench {
-    phases: Vec<OpenedPhase>,
+    phases: Vec<BenchPhase>,
     pub(super) cell: PreparedCell,
     pub(super) log: Box<dyn MachineLog>,
     join: Join,
@@ -54,7 +54,7 @@ impl MachineBench {
         let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(|name| {
             let execution = if name == READ { finds } else { Execution::Native };
             let kind = kind_of_machine(&cell.spec.variant, name);
-            OpenedPhase { name, ops: 0, execution, kind }
+            BenchPhase { name, ops: 0, execution, kind }
         });
         let phases = phases.to_vec();
         let holds = Holds::Unknown;
@@ -243,7 +243,7 @@ fn in_this_process(why: &str) -> String {
 }
 
 impl Bench for MachineBench {
-    fn phases(&self) -> &[OpenedPhase] {
+    fn phases(&self) -> &[BenchPhase] {
         &self.phases
     }
 

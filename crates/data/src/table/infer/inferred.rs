@@ -1,4 +1,4 @@
-//! What is inferred of rows.
+//! What is inferred from rows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,37 +8,37 @@ use embermark_model::table::{ColumnType, Field, OwnedValue, RowsFile};
 use super::guess::YEARS;
 use crate::table::source::FileStates;
 
-/// What rows hold.
+/// Columns, keys and format of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inferred {
-    /// The files or the query, with all that it takes to read them.
+    /// The files or the query, with the options that read them.
     pub from: RowsFile,
-    /// What they are, in words.
+    /// Name of their format: `CSV with tabs`.
     pub format: String,
-    /// Rows that fit the columns below.
+    /// Number of rows that fit `columns`.
     pub rows: u64,
-    /// Rows that do not, by reason.
+    /// Number of rows that do not, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// Its columns in the order of the file.
+    /// The columns, in the order of the file.
     pub columns: Vec<InferredColumn>,
-    /// Places of columns that are a key: over all rows no two have the same values in them. The best
-    /// first; none where there is none of up to three columns.
+    /// Keys of up to three columns, the best first. A key is a list of indexes into `columns`, in which no two
+    /// rows have the same values.
     pub keys: Vec<Vec<usize>>,
-    /// If there is no key: columns whose values are unique together, except in a few rows.
+    /// If there is no key, columns that are unique together except in a few rows.
     pub nearly: Option<Nearly>,
-    /// The place of the column of time, if there is one.
+    /// Index of the time column.
     pub time: Option<usize>,
-    /// What the table is called, and the places of the columns of its indexes, in a database.
+    /// For a table of a database, its name and the columns of each of its indexes.
     pub schema: Option<(String, Vec<Vec<usize>>)>,
-    /// What else was seen: what is passed over, and what is odd.
+    /// Remarks on what is skipped and what is unusual.
     pub notes: Vec<String>,
-    /// The files as they were before they were read.
+    /// State of the files before they were read.
     pub states: FileStates,
 }
 
 impl Inferred {
-    /// From when to when the rows are, and how many came in a second, in words; of rows that have no time
-    /// `None`.
+    /// Returns the first and the last time and the average rate of the rows as text, or `None` if they have no
+    /// time column.
     pub fn span(&self) -> Option<String> {
         let column = &self.columns[self.time?];
         let ColumnType::Timestamp(unit) = column.of else { return None };
@@ -51,7 +51,7 @@ impl Inferred {
             moment.map_or_else(|_| time.to_string(), |moment| moment.to_string())
         };
         let seconds = (to - from) as f64 / unit.per_second() as f64;
-        // Of a clock that was not set the span says nothing.
+        // A clock that was not set makes the rate meaningless.
         let is_unset = *from < YEARS.0 * unit.per_second();
         let often = match self.rows as f64 / seconds {
             _ if seconds <= 0.0 || is_unset => String::new(),
@@ -61,7 +61,7 @@ impl Inferred {
         Some(format!("{} from {} to {}{often}", column.name, shown(*from), shown(*to)))
     }
 
-    /// What the rows are called: by the beginning that the names of their files share.
+    /// Returns a name for the rows: that of their table in a database, or the common prefix of their files.
     pub fn label(&self) -> String {
         if let Some((name, _)) = &self.schema {
             return name.clone();
@@ -74,7 +74,7 @@ impl Inferred {
                 let stem = part.split(['.', '*', '?']).next().unwrap_or_default();
                 !is_pattern(&stem)
             });
-            // What stands before the first dot: `readings.csv.gz` has two.
+            // Up to the first dot, because `readings.csv.gz` has two.
             let part = part.map_or("rows", |part| part);
             part.split(['.', '*', '?']).find(|part| !part.is_empty()).unwrap_or("rows").to_owned()
         });
@@ -93,40 +93,40 @@ impl Inferred {
     }
 }
 
-/// Columns that are unique together but for a few rows.
+/// Columns that are unique together except in a few rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearly {
-    /// The places of the columns.
+    /// Indexes of the columns.
     pub key: Vec<usize>,
-    /// Rows whose key a row before has.
+    /// Number of rows whose key an earlier row has.
     pub rows: u64,
-    /// Where the first two rows of one key stand.
+    /// Positions of the first two rows that have the same key.
     pub first: (String, String),
 }
 
-/// What a column holds. All figures are of the rows that fit.
+/// A column. All counts are of the rows that fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InferredColumn {
-    /// The name of the field as the file has it, which need not be a name for a column of a table.
+    /// Name of the field in the file, which may be invalid as a column name.
     pub name: String,
-    /// What it is read from, where that is more than the field of its name.
+    /// How it is read, if not simply from the field of that name.
     pub from: Option<Field>,
-    /// The narrowest type that all values fit, integers with room: see [`super::infer`].
+    /// The narrowest type that fits all values. Integers have room to grow: see [`super::infer`].
     pub of: ColumnType,
-    /// Whether values are absent.
+    /// Whether values are missing.
     pub nullable: bool,
-    /// How many are.
+    /// Number of missing values.
     pub absent: u64,
-    /// The least value, of texts by their bytes; [`OwnedValue::Null`] where all are absent.
+    /// The smallest value, by bytes for texts; [`OwnedValue::Null`] if all are missing.
     pub least: OwnedValue,
-    /// The greatest.
+    /// The largest value.
     pub greatest: OwnedValue,
-    /// How many different values there are, as far as they are counted.
+    /// Number of different values, as far as they are counted.
     pub distinct: u64,
-    /// Whether all of them are counted; otherwise there are more.
+    /// Whether all different values are counted; otherwise there are more.
     pub exact: bool,
     /// The first different values.
     pub examples: Vec<OwnedValue>,
-    /// Whether no value is less than the one before it, in the order of the file.
+    /// Whether the values never decrease in the order of the file.
     pub ascending: bool,
 }

@@ -56,7 +56,10 @@ impl Source {
             let comment = if dialect.comments { ", comment = '#'" } else { "" };
             let compression = match read.iter().any(|(name, _)| name == "compression") {
                 true => String::new(),
-                false => format!(", compression = '{}'", compressed::compression(&paths[0])?),
+                false => {
+                    let compression = compressed::compression(&paths[0])?;
+                    format!(", compression = '{}'", compression.in_duckdb())
+                }
             };
             let buffer = match read.iter().any(|(n, _)| n == "buffer_size" || n == "max_line_size")
             {

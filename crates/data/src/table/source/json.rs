@@ -27,10 +27,7 @@ impl Source {
             None => json_format(&compressed::head(&paths[0])?).to_owned(),
         };
         let is_lines = format == "newline_delimited" || format == "nd";
-        let compression = match compressed::compression(&paths[0])? {
-            "none" => "uncompressed",
-            other => other,
-        };
+        let compression = compressed::compression(&paths[0])?.in_duckdb();
         let ignore = if is_lines { ", ignore_errors = true" } else { "" };
         let shared = format!(
             "{}, format = '{format}', compression = '{compression}'{ignore}{others}",

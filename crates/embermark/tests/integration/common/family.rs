@@ -1,7 +1,7 @@
 //! The processes of a run: who they are, and whether they leave anything behind. What else the
 //! machine holds does not matter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -72,6 +72,32 @@ pub fn files(pid: u32) -> BTreeMap<u32, PathBuf> {
         Some((file.file_name().to_str()?.parse().ok()?, fs::read_link(file.path()).ok()?))
     });
     numbered.collect()
+}
+
+/// Shared memory that a process has mapped and that does not end with it: files, and ids of System V's segments.
+pub fn shared_memory(pid: u32) -> BTreeSet<String> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let name = |line: &str| {
+        // proc_pid_maps(5): 4 inode, which is the id of such a segment, 5 path.
+        let mut fields = line.split_whitespace().skip(4);
+        let (id, path) = (fields.next()?, fields.next()?);
+        match path {
+            _ if path.starts_with("/dev/shm/") => Some(path.to_owned()),
+            _ if path.starts_with("/SYSV") => Some(id.to_owned()),
+            _ => None,
+        }
+    };
+    maps.lines().filter_map(name).collect()
+}
+
+/// All such shared memory of this machine.
+pub fn all_shared_memory() -> BTreeSet<String> {
+    let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    let files = files.map(|file| file.path().display().to_string());
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    // proc_sysvipc(5): 1 shmid.
+    let ids = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1));
+    files.chain(ids.map(str::to_owned)).collect()
 }
 
 /// What a process has open or mapped that the kernel would keep when it has gone, and what it has

@@ -17,7 +17,7 @@ use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
 use embermark_skips::{is_here, sampled};
-use embermark_workloads::{Bench, OpenedPhase, Spec, find};
+use embermark_workloads::{Bench, BenchPhase, Spec, find};
 use tempfile::TempDir;
 
 /// Rows staged for the sensors workload.
@@ -124,7 +124,7 @@ pub fn drive_phases(
     cap: Option<Duration>,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<Outcome> {
-    let phases: Vec<OpenedPhase> = bench.phases().to_vec();
+    let phases: Vec<BenchPhase> = bench.phases().to_vec();
     let mut outcomes = Vec::new();
     for (place, phase) in phases.iter().enumerate().filter(|(_, phase)| wanted(phase.name)) {
         let mut meter = Meter::new(cap);

@@ -1,25 +1,25 @@
-//! Lines of names, and what stands before and behind them.
+//! Finds the header of a delimited file, and the lines around it that are not rows.
 
 use crate::table::absent::is_marker;
 use crate::table::time;
 
-/// The place of the line of names, or of the first row where there is none. Before it stand blank lines,
-/// comments, lines of another number of fields than most have.
+/// Returns the index of the header, or of the first row if there is no header. Blank lines, comments, titles
+/// and lines with an unusual number of fields may come before it.
 pub(super) fn first_line(lines: &[&str], records: &[Vec<String>], width: usize) -> usize {
     let is_row = |at: &usize| {
         records[*at].len() == width && !lines[*at].trim().is_empty() && !is_comment(lines[*at])
     };
     let row = (0..lines.len()).find(is_row).unwrap_or(0);
     let row = row + titles(&records[row..]);
-    // A header may lack the name of the first column, as R writes it.
+    // The header may lack the name of the first column, as in files that R writes.
     let lacks_one = |at: usize| records[at].len() + 1 == width && width > 2;
-    // Or end with a delimiter, as the rows do not.
+    // It may end with a delimiter when the rows do not.
     let has_end = |at: usize| {
         records[at].split_last().is_some_and(|(last, names)| {
             last.trim().is_empty() && names.len() == width && !is_values(names)
         })
     };
-    // Or be a comment.
+    // It may be a comment.
     let is_hidden = |at: usize| {
         is_comment(lines[at]) && records[at].len() == width && width > 1 && is_values(&records[row])
     };
@@ -31,7 +31,7 @@ pub(super) fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
 
-/// How many of the first records are titles: mostly empty, without a value, and names follow.
+/// Returns how many of the first records are titles: mostly empty records without values, before a header.
 fn titles(records: &[Vec<String>]) -> usize {
     let is_title = |record: &&Vec<String>| {
         let filled = record.iter().filter(|field| !field.trim().is_empty()).count();
@@ -42,8 +42,8 @@ fn titles(records: &[Vec<String>]) -> usize {
     if names { count } else { 0 }
 }
 
-/// Whether the first of these records has values of another kind than the others: texts over numbers or
-/// times, times over numbers, numbers that count on where those of the others do not.
+/// Whether the contents of the first record show that it is a header. It has text in a column of numbers or
+/// times, a time in a column of numbers, or consecutive numbers when no other record has.
 pub(super) fn differs(records: &[Vec<String>]) -> bool {
     let Some((first, rest)) = records.split_first() else { return true };
     let kind = |field: &str| match is_number(field) {
@@ -65,13 +65,13 @@ pub(super) fn differs(records: &[Vec<String>]) -> bool {
     (0..first.len()).any(differs) || counts_on(first) && !rest.iter().any(|row| counts_on(row))
 }
 
-/// Whether a record has numbers of which each is greater by one than that before, as years that are names.
+/// Whether the numbers of a record are consecutive, as in a header of years. It has three or more of them.
 pub(super) fn counts_on(record: &[String]) -> bool {
     let numbers: Vec<i64> = record.iter().filter_map(|field| field.trim().parse().ok()).collect();
     numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0]))
 }
 
-/// Whether a value of the first record looks as those below it do but for its digits, of which it has many.
+/// Whether a field of the first record has many digits, and all values below it differ from it only in digits.
 pub(super) fn is_alike(records: &[Vec<String>]) -> bool {
     const DIGITS: usize = 6;
     let shape = |field: &str| field.replace(|char: char| char.is_ascii_digit(), "0");
@@ -85,13 +85,13 @@ pub(super) fn is_alike(records: &[Vec<String>]) -> bool {
     rest.len() > 1 && first.iter().enumerate().any(is_alike)
 }
 
-/// Whether one of the fields is a number or a time.
+/// Whether a record has a number or a time.
 pub(super) fn is_values(record: &[String]) -> bool {
     record.iter().any(|field| is_number(field) || is_time(field))
 }
 
-/// Lines after the names that are no rows, as those of units: up to the last that has words where rows have
-/// numbers or times, with none before it that could be a row.
+/// Returns how many records between header and rows are not rows, such as a line of units. The last of them has
+/// text and no value in the columns in which rows have numbers or times.
 pub(super) fn units(records: &[Vec<String>], width: usize) -> usize {
     const MOST: usize = 10;
     let rows: Vec<_> = records.iter().filter(|row| row.len() == width).collect();
@@ -117,8 +117,9 @@ pub(super) fn units(records: &[Vec<String>], width: usize) -> usize {
     head.iter().rposition(is_units).map_or(0, |last| last + 1)
 }
 
-/// Names of columns, each another: those of a record, and for what has none its place. Where they lack one,
-/// it is that of the number of the row, or of nothing where the rows end with a delimiter.
+/// Returns `width` different column names from a header. An empty name becomes `column` with its index, and a
+/// repeated name gets a number. A header with too few names lacks the first ones, which become `row_name`. If all
+/// rows end with a delimiter, it lacks the last one.
 pub(super) fn named(record: &[String], rows: &[Vec<String>], width: usize) -> Vec<String> {
     let ends_empty = |row: &Vec<String>| row.last().is_some_and(|last| last.trim().is_empty());
     let is_at_end = rows.iter().filter(|row| row.len() == width).all(ends_empty);
