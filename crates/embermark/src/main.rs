@@ -22,7 +22,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    repeat, report, run, tune, verify, workloads,
+    repeat, report, run, storage, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -54,6 +54,8 @@ enum Command {
     Init(init::InitArgs),
     /// List the workloads with their phases and variants, or print one that is a file
     Workloads(workloads::WorkloadsArgs),
+    /// List the storages that can be imitated, try one, or measure a device into a file of one
+    Storage(storage::StorageArgs),
     /// Describe, sample and convert the rows of the sensors workload
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
@@ -149,6 +151,7 @@ fn main() -> ExitCode {
         Command::Engines(args) => engines::list(&args),
         Command::Init(args) => init::init(args),
         Command::Workloads(args) => workloads::list(&args),
+        Command::Storage(args) => storage::storage(args),
         Command::Data(args) => data::data(args),
         Command::Verify(args) => verify::verify(args),
         Command::Durability(args) => durability::durability(args),

@@ -40,16 +40,16 @@ pub enum StorageError {
 }
 
 /// Maximum of a time, in µs.
-const MOST_US: f64 = 10_000_000.0;
+pub(crate) const MOST_US: f64 = 10_000_000.0;
 
 /// Maximum of a rate, in MB/s.
-const MOST_MB_PER_S: f64 = 20_000.0;
+pub(crate) const MOST_MB_PER_S: f64 = 20_000.0;
 
 /// Maximum queue depth. As many threads serve the device.
-const DEEPEST: u32 = 32;
+pub(crate) const DEEPEST: u32 = 32;
 
 /// Maximum cache size in bytes. The model remembers each write in the cache.
-const LARGEST_CACHE: u64 = 1 << 30;
+pub(crate) const LARGEST_CACHE: u64 = 1 << 30;
 
 const KEYS: [&str; 10] = [
     "like",

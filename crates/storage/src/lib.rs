@@ -2,12 +2,19 @@
 //! `docs/storage.md` explains the model, its parameters and their sources, and its accuracy.
 
 mod built_in;
+mod document;
 mod file;
+mod fit;
 mod imitation;
+pub mod measure;
 mod times;
+mod typical;
 
 pub use built_in::{STORAGES, built_in, names, text_of};
+pub use document::{Origin, predicted_us, text};
 pub use embermark_flash::Refused;
 pub use file::{StorageError, parse};
+pub use fit::fitted;
 pub use imitation::{Imitated, ImitationError, Imitator};
 pub use times::{FlashWork, Times};
+pub use typical::Typical;

@@ -1,0 +1,154 @@
+//! `embermark storage`.
+
+mod measuring;
+mod page;
+mod trial;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use comfy_table::{Table, TableStyle};
+use embermark_model::Storage;
+use embermark_report::format;
+use embermark_storage::{Typical, built_in, names, parse, text_of};
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark storage`.
+#[derive(Args)]
+pub struct StorageArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Print the file of a built-in storage, or check a file and show what it amounts to
+    Show {
+        /// A built-in storage, or a file
+        #[arg(value_name = "NAME|FILE.toml")]
+        storage: String,
+    },
+    /// Run a command on an imitated storage, and report how well it kept its times. Needs root
+    Try(trial::TryArgs),
+    /// Measure a device, and write a file by which it can be imitated
+    Measure(measuring::MeasureArgs),
+}
+
+/// Lists the built-in storages, or does what is asked with one.
+pub fn storage(args: StorageArgs) -> Result<ExitCode, Failure> {
+    match args.action {
+        None => list(),
+        Some(Action::Show { storage }) => show(&storage),
+        Some(Action::Try(args)) => trial::run(&args),
+        Some(Action::Measure(args)) => measuring::run(&args),
+    }
+}
+
+/// The size of a request in the tables, in bytes.
+const REQUEST: u64 = 4_096;
+
+/// What the columns of the table are.
+const KEY: &str = "\
+Times of 4 KiB at a random place, by the likely values; a run uses these. commit: a write and a flush.
+In a row: read and written. These are models: measure your own device to decide for it.
+
+'embermark storage show NAME' prints a file with its sources and ranges, to start from.
+'embermark storage measure FOLDER -o FILE.toml' measures a device into such a file (docs/storage.md).
+";
+
+fn list() -> Result<ExitCode, Failure> {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    table.set_header(["storage", "read", "write", "commit", "in a row", "cache", ""]);
+    for name in names() {
+        let storage = built_in(name).map_err(Failure::usage)?;
+        let [read, write, commit, rates, cache] = columns(&storage);
+        table.add_row([name, &read, &write, &commit, &rates, &cache, &storage.about]);
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    output::print(&format!("{}\n\n{KEY}", lines.join("\n")))
+}
+
+/// Time of a read, a write and a write with its flush; rates; cache.
+fn columns(storage: &Storage) -> [String; 5] {
+    let typical = Typical::of(storage, REQUEST);
+    let [read, write, commit] = [typical.read, typical.write, typical.flushed_write];
+    let [read, write, commit] = [read, write, commit].map(|ns| format::duration(ns as f64));
+    let rates = [storage.read, storage.write].map(|transfer| {
+        let bytes = f64::from(transfer.kb_per_s.typical) * 1_000.0;
+        format!("{}/s", format::bytes(bytes))
+    });
+    let cache = match storage.cache_bytes {
+        0 => "none".to_owned(),
+        bytes => format::bytes(bytes as f64),
+    };
+    [read, write, commit, rates.join(", "), cache]
+}
+
+fn show(given: &str) -> Result<ExitCode, Failure> {
+    if !is_file(given) {
+        let text = text_of(given).map_err(|error| unknown(&error))?;
+        return output::print(text);
+    }
+    output::print(&summary(&of_file(Path::new(given))?))
+}
+
+/// What a storage amounts to, in lines.
+fn summary(storage: &Storage) -> String {
+    let typical = Typical::of(storage, REQUEST);
+    let [read, write, commit, rates, cache] = columns(storage);
+    let [read_row, commit_row] = [typical.sequential_read, typical.sequential_flushed_write]
+        .map(|ns| format::duration(ns as f64));
+    let flush = format::duration(Typical::flush(storage) as f64);
+    let mut lines = vec![
+        format!("{}  {}", storage.name, storage.about),
+        String::new(),
+        format!("read of 4 KiB      {read} anywhere, {read_row} in a row"),
+        format!("write of 4 KiB     {write} anywhere"),
+        format!("  and its flush    {commit} anywhere, {commit_row} in a row"),
+        format!("flush of nothing   {flush}"),
+        format!("read, written      {rates} beside each request's latency"),
+        format!("write cache        {cache}"),
+        format!("requests at once   {}", storage.queue_depth),
+    ];
+    lines.push(match &storage.flash {
+        Some(_) => "stalls             by its translation layer".to_owned(),
+        None => "stalls             none".to_owned(),
+    });
+    if let Some(disk) = &storage.disk {
+        lines.push(format!("hard disk          {} turns per minute", disk.turns_per_minute));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The storage of a name or a file.
+fn chosen(given: &str) -> Result<Storage, Failure> {
+    if is_file(given) {
+        return of_file(Path::new(given));
+    }
+    built_in(given).map_err(|error| unknown(&error))
+}
+
+fn unknown(error: &impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{error}; or a file of your own, FILE.toml (docs/storage.md)"))
+}
+
+fn is_file(given: &str) -> bool {
+    let path = Path::new(given);
+    given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+}
+
+/// The name of the storage in a file: the file's, without its ending.
+fn name_of(path: &Path) -> String {
+    path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn of_file(path: &Path) -> Result<Storage, Failure> {
+    let refused = |why: String| Failure::usage(format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    parse(&name_of(path), &text).map_err(|error| refused(error.to_string()))
+}

@@ -1,0 +1,214 @@
+//! The parameters of a storage from what was measured of a device.
+//!
+//! A request takes a latency and its bytes at a rate, so its time is a line over its size. The line is
+//! that with the least squares of relative errors over the medians. Requests smaller than a page are
+//! left out: file systems do not make them, and devices read and write whole pages for them.
+
+use embermark_model::card::Spread;
+use embermark_model::storage::{Storage, StorageName, Transfer};
+
+use crate::file::{DEEPEST, LARGEST_CACHE, MOST_MB_PER_S, MOST_US};
+use crate::measure::{GROUP, Kind, Measured, PAGE, ROW, percentile};
+
+/// A flushed write that takes this many times as long as a plain one shows a write cache.
+const SHOWS_CACHE: f64 = 2.0;
+/// A cache is full where writes in a row are this many times as slow as one that finds it empty.
+const SHOWS_FULL: f64 = 2.0;
+/// Writes in a row by whose median that is seen.
+const SEEN_BY: usize = 8;
+/// The medium is as fast as writes come where a further write of a group adds no more than this many
+/// times a cached write.
+const KEEPS_UP: f64 = 1.25;
+
+/// Returns the storage whose model comes nearest to what was measured.
+///
+/// - Reads, and writes of a device without a cache, are lines as they are.
+/// - A **cache** is there when a write and a flush take at least twice as long as the write in it. That
+///   write then gives the time of a cached write, beside its bytes at the rate of reads as in the model.
+///   The medium's time follows from groups of 16 writes and a flush: what a further write of a group
+///   costs is the medium's, and the rest is the flush's. Where the medium keeps up with the writes, a
+///   flush takes what one takes with nothing to do.
+/// - **Requests at once** are as many as the highest rate of reads has of one thread's.
+/// - Stalls are not fitted: `flash` is absent.
+pub fn fitted(name: StorageName, about: &str, measured: &Measured) -> Storage {
+    let read = Line::of(measured, Kind::Read, 0.0);
+    let spread = |kind, random, other: f64| latency(measured, kind, random, other);
+    let page = PAGE as f64;
+    let read_bytes = page * read.us_per_byte;
+    let pairs = measured.series(Kind::FlushedWrite, true, PAGE);
+    let [pair, write] =
+        pairs.map_or([0.0; 2], |pairs| [&pairs.us, &pairs.write_us].map(|us| percentile(us, 0.5)));
+    let cached = write > 0.0 && pair >= SHOWS_CACHE * write;
+    let transfer = |line: &Line, [random_us, sequential_us]: [Spread; 2]| Transfer {
+        random_us,
+        sequential_us,
+        kb_per_s: Spread::of(line.kb_per_s()),
+    };
+    let reads = [true, false].map(|random| {
+        let line = if random { read.random } else { read.sequential };
+        around(line, spread(Kind::Read, random, read_bytes))
+    });
+    let mut storage = Storage {
+        name,
+        about: about.to_owned(),
+        read: transfer(&read, reads),
+        write: transfer(&read, reads),
+        flush_us: Spread::of(0),
+        cache_bytes: 0,
+        cached_write_us: Spread::of(0),
+        queue_depth: queue_depth(measured),
+        flash: None,
+        disk: None,
+    };
+    if !cached {
+        let line = Line::of(measured, Kind::Write, 0.0);
+        let bytes = page * line.us_per_byte;
+        let writes = [true, false].map(|random| {
+            let at = if random { line.random } else { line.sequential };
+            around(at, spread(Kind::Write, random, bytes))
+        });
+        storage.write = transfer(&line, writes);
+        storage.flush_us = us((pair - write).max(0.0));
+        return storage;
+    }
+    // In the model the medium takes bytes while they arrive, so a flush after a write waits for the
+    // medium's time beyond the transfer.
+    let line = Line::of(measured, Kind::FlushedWrite, write - read_bytes);
+    let group = percentile(&measured.group_us, 0.5);
+    // What each further write of a group adds, or a write itself where the medium is faster than that.
+    let further = ((group - pair) / (GROUP - 1) as f64).clamp(write, pair);
+    let mut medium = (further - page * line.us_per_byte).clamp(0.0, line.random);
+    if further < KEEPS_UP * write {
+        let empty = percentile(&measured.empty_flush_us, 0.5);
+        medium = line.random - empty.clamp(line.random - medium, line.random);
+    }
+    let flush = line.random - medium;
+    let in_a_row = (line.sequential - flush).max(0.0);
+    storage.write = transfer(&line, [us(medium), us(in_a_row)]);
+    let before = pair - flush;
+    storage.flush_us = around(flush, spread(Kind::FlushedWrite, true, before));
+    let writes = measured.series(Kind::FlushedWrite, true, PAGE).map_or(&[][..], |s| &s.write_us);
+    let writes = [0.1, 0.5, 0.9].map(|share| percentile(writes, share) - read_bytes);
+    storage.cached_write_us = around(write - read_bytes, writes);
+    let row = in_a_row + ROW as f64 * line.us_per_byte;
+    storage.cache_bytes = cache_bytes(measured, row);
+    storage
+}
+
+/// Latencies and the time per byte, in µs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    random: f64,
+    sequential: f64,
+    us_per_byte: f64,
+}
+
+impl Line {
+    /// Fits the medians of a kind, from which `less` µs are subtracted first. Random and sequential
+    /// requests have one rate.
+    fn of(measured: &Measured, kind: Kind, less: f64) -> Self {
+        let points = |random| -> Vec<[f64; 2]> {
+            let of_kind = measured.series.iter().filter(move |series| {
+                (series.kind, series.random) == (kind, random)
+                    && series.bytes >= PAGE
+                    && !series.us.is_empty()
+            });
+            let point = |median: f64, bytes: u64| [bytes as f64, (median - less).max(1.0)];
+            of_kind.map(|series| point(percentile(&series.us, 0.5), series.bytes)).collect()
+        };
+        let groups = [points(true), points(false)];
+        let mut through_zero = [false; 2];
+        loop {
+            let us_per_byte = slope(&groups, through_zero).max(1.0 / MOST_MB_PER_S);
+            let latencies = [0, 1].map(|group| {
+                let [bytes, us] = center(&groups[group]);
+                if through_zero[group] { 0.0 } else { us - us_per_byte * bytes }
+            });
+            // Where no latency is left, the line goes through zero.
+            match (0..2).find(|group| latencies[*group] < 0.0 && !through_zero[*group]) {
+                Some(group) => through_zero[group] = true,
+                None => {
+                    let [random, sequential] = latencies.map(|latency| latency.max(0.0));
+                    return Self { random, sequential, us_per_byte };
+                }
+            }
+        }
+    }
+
+    fn kb_per_s(&self) -> u32 {
+        // A byte in a µs is a MB in a second.
+        (1_000.0 / self.us_per_byte).round().clamp(1.0, MOST_MB_PER_S * 1_000.0) as u32
+    }
+}
+
+/// The weighted mean of points. A point weighs as the square of its inverse time, which makes errors
+/// relative ones.
+fn center(points: &[[f64; 2]]) -> [f64; 2] {
+    let weight = |us: f64| us.powi(-2);
+    let all: f64 = points.iter().map(|[_, us]| weight(*us)).sum();
+    let mean =
+        |which: usize| points.iter().map(|point| weight(point[1]) * point[which]).sum::<f64>();
+    if all > 0.0 { [mean(0) / all, mean(1) / all] } else { [0.0; 2] }
+}
+
+/// The slope that parallel lines through groups of points have by least squares of relative errors.
+fn slope(groups: &[Vec<[f64; 2]>; 2], through_zero: [bool; 2]) -> f64 {
+    let (mut up, mut down) = (0.0, 0.0);
+    for (points, through_zero) in groups.iter().zip(through_zero) {
+        let [bytes_0, us_0] = if through_zero { [0.0; 2] } else { center(points) };
+        for [bytes, us] in points {
+            let weight = us.powi(-2);
+            up += weight * (bytes - bytes_0) * (us - us_0);
+            down += weight * (bytes - bytes_0).powi(2);
+        }
+    }
+    if down > 0.0 { up / down } else { 0.0 }
+}
+
+/// The 10th percentile, the median and the 90th of requests of a page, less `other` µs of each.
+fn latency(measured: &Measured, kind: Kind, random: bool, other: f64) -> [f64; 3] {
+    let us = measured.series(kind, random, PAGE).map_or(&[][..], |series| &series.us);
+    [0.1, 0.5, 0.9].map(|share| percentile(us, share) - other)
+}
+
+/// A spread around the fitted latency as wide as that of the measured ones.
+fn around(fitted: f64, [low, middle, high]: [f64; 3]) -> Spread {
+    let whole = |us: f64| us.round().clamp(0.0, MOST_US) as u32;
+    let typical = whole(fitted);
+    Spread {
+        low: whole(fitted + low - middle).min(typical),
+        typical,
+        high: whole(fitted + high - middle).max(typical),
+    }
+}
+
+fn us(value: f64) -> Spread {
+    around(value, [0.0; 3])
+}
+
+/// Requests at once: the highest rate of reads over that of one thread.
+fn queue_depth(measured: &Measured) -> u32 {
+    let [one, ..] = measured.reads_per_s;
+    let most = measured.reads_per_s.into_iter().fold(one, f64::max);
+    if one > 0.0 { (most / one).round().clamp(1.0, DEEPEST.into()) as u32 } else { 1 }
+}
+
+/// Returns the bytes of a cache: what was written in a row before writes got slow for good, less what
+/// the medium had taken meanwhile, at `medium` µs each. Where none got slow, all that was written.
+fn cache_bytes(measured: &Measured, medium: f64) -> u64 {
+    let row = &measured.row_us;
+    let empty = measured.series(Kind::FlushedWrite, false, ROW);
+    let slow = SHOWS_FULL * empty.map_or(0.0, |series| percentile(&series.write_us, 0.5));
+    let is_slow = |part: &[f64]| percentile(part, 0.5) >= slow;
+    let mut places = 0..row.len().saturating_sub(SEEN_BY);
+    let full = places
+        .find(|at| row[*at] >= slow && is_slow(&row[*at..*at + SEEN_BY]) && is_slow(&row[*at..]));
+    let writes = match full {
+        Some(at) => at as f64 - row[..at].iter().sum::<f64>() / medium.max(1.0),
+        None => row.len() as f64,
+    };
+    ((writes.max(1.0) * ROW as f64) as u64 / PAGE * PAGE).min(LARGEST_CACHE)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! The file that a device is measured with.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::statfs::{TMPFS_MAGIC, statfs};
+use nix::sys::statvfs::statvfs;
+
+/// A mebibyte, in bytes.
+pub(super) const MIB: u64 = 1 << 20;
+/// What direct I/O aligns memory to at most, in bytes.
+const ALIGNED: usize = 4_096;
+
+/// Why a device is not measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The path is not a folder that can be used.
+    #[error("{path}: {why}; name a folder on the device to measure", path = .path.display())]
+    Folder {
+        /// The path.
+        path: PathBuf,
+        /// Why it is not one.
+        why: String,
+    },
+    /// The file system has no direct I/O.
+    #[error(
+        "{path}: its file system ({why}) takes no direct I/O, so that memory would be measured and not a device; name a folder on a disk's \
+         own file system", path = .path.display()
+    )]
+    NoDirect {
+        /// The folder.
+        path: PathBuf,
+        /// What says so.
+        why: String,
+    },
+    /// The device is too full.
+    #[error(
+        "{path}: {free} MB are free, and {wanted} MB are needed: delete something, or write less by --write-limit", path = .path.display()
+    )]
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// Free space in MB.
+        free: u64,
+        /// Needed space in MB.
+        wanted: u64,
+    },
+    /// A request to the device failed.
+    #[error("cannot {doing} the file in {path}: {source}", path = .path.display())]
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl MeasureError {
+    /// Whether another command line would help.
+    pub const fn is_usage(&self) -> bool {
+        !matches!(self, Self::Io { .. })
+    }
+}
+
+/// Memory for a request, aligned for direct I/O.
+pub(super) struct Buffer {
+    memory: Vec<u8>,
+    begin: usize,
+}
+
+impl Buffer {
+    pub fn new() -> Self {
+        let memory = vec![0; MIB as usize + ALIGNED];
+        let begin = memory.as_ptr().align_offset(ALIGNED);
+        Self { memory, begin }
+    }
+
+    pub fn all(&mut self) -> &mut [u8] {
+        self.first_mut(MIB)
+    }
+
+    fn first(&self, bytes: u64) -> &[u8] {
+        &self.memory[self.begin..self.begin + bytes as usize]
+    }
+
+    fn first_mut(&mut self, bytes: u64) -> &mut [u8] {
+        &mut self.memory[self.begin..self.begin + bytes as usize]
+    }
+}
+
+/// A file for direct I/O. It has no name any more, so that nothing is left of it, however the process
+/// ends.
+pub(super) struct Area {
+    file: File,
+    folder: PathBuf,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// Bytes written so far.
+    pub written: u64,
+    /// The most bytes to write.
+    pub limit: u64,
+}
+
+impl Area {
+    /// Creates an empty one in a folder that has `room` bytes free.
+    pub fn create(folder: &Path, limit: u64, room: u64) -> Result<Self, MeasureError> {
+        let refused = |why: String| MeasureError::Folder { path: folder.to_owned(), why };
+        let found = folder.metadata().map_err(|error| refused(error.to_string()))?;
+        if !found.is_dir() {
+            return Err(refused("it is not a folder".into()));
+        }
+        let no_direct = |why: &str| {
+            let why = why.to_owned();
+            MeasureError::NoDirect { path: folder.to_owned(), why }
+        };
+        let kind = statfs(folder).map_err(|errno| refused(errno.to_string()))?.filesystem_type();
+        // Newer kernels open files of tmpfs with O_DIRECT and ignore it.
+        if kind == TMPFS_MAGIC {
+            return Err(no_direct("tmpfs, in memory"));
+        }
+        let told = statvfs(folder).map_err(|errno| refused(errno.to_string()))?;
+        let free = told.blocks_available() * told.fragment_size();
+        if free < room {
+            return Err(MeasureError::NoRoom {
+                path: folder.to_owned(),
+                free: free / 1_000_000,
+                wanted: room.div_ceil(1_000_000),
+            });
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        let named = tempfile::Builder::new()
+            .prefix(".embermark-storage-")
+            .make_in(folder, |path| {
+                // With a plain file first: it says whether the folder takes files at all.
+                options.clone().open(path)
+            })
+            .map_err(|error| refused(error.to_string()))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_DIRECT)
+            .open(named.path())
+            .map_err(|error| no_direct(&error.to_string()))?;
+        named.close().map_err(|error| refused(error.to_string()))?;
+        Ok(Self { file, folder: folder.to_owned(), bytes: 0, written: 0, limit })
+    }
+
+    fn failed(&self, doing: &'static str) -> impl Fn(io::Error) -> MeasureError {
+        let path = self.folder.clone();
+        move |source| MeasureError::Io { doing, path: path.clone(), source }
+    }
+
+    /// Makes it larger by a MiB of content.
+    pub fn grow(&mut self, buffer: &Buffer) -> Result<(), MeasureError> {
+        self.write(buffer, self.bytes, MIB)?;
+        self.bytes += MIB;
+        Ok(())
+    }
+
+    /// The least request that the file takes: 512 bytes or a page.
+    pub fn least_request(&self, buffer: &mut Buffer) -> Result<u64, MeasureError> {
+        match self.file.read_exact_at(buffer.first_mut(512), 512) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(super::PAGE),
+            Err(error) => Err(self.failed("read")(error)),
+            Ok(()) => Ok(512),
+        }
+    }
+
+    pub fn read(&self, buffer: &mut Buffer, place: u64, bytes: u64) -> Result<(), MeasureError> {
+        self.file.read_exact_at(buffer.first_mut(bytes), place).map_err(self.failed("read"))
+    }
+
+    pub fn write(&mut self, buffer: &Buffer, place: u64, bytes: u64) -> Result<(), MeasureError> {
+        self.written += bytes;
+        self.file.write_all_at(buffer.first(bytes), place).map_err(self.failed("write"))
+    }
+
+    /// Has the device keep what was written.
+    pub fn flush(&self) -> Result<(), MeasureError> {
+        self.file.sync_data().map_err(self.failed("flush"))
+    }
+}
