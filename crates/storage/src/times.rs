@@ -123,7 +123,7 @@ impl Times {
         let latency = if sequential { self.read.sequential_ns } else { self.read.random_ns };
         let ready = match &mut self.medium {
             // The disk has read ahead.
-            Medium::Disk(disk) if !sequential => disk.reach(offset, begin + latency),
+            Medium::Disk(disk) if !sequential => disk.reach(offset, length, begin + latency),
             _ => begin + latency,
         };
         self.bus.transfer(length, ready)

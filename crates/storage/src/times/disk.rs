@@ -49,9 +49,15 @@ impl Disk {
         };
         self.waiting.remove(&offset);
         self.waiting_bytes -= length;
-        self.free += self.heads.reach(offset, self.free) + self.write.bytes(length);
-        self.written_to = offset + length;
+        self.put(offset, length);
         true
+    }
+
+    /// Writes bytes to the platters when the heads are free.
+    fn put(&mut self, offset: u64, length: u64) {
+        self.free += self.heads.reach(offset, self.free) + self.write.bytes(length);
+        self.heads.passed(offset + length, self.free);
+        self.written_to = offset + length;
     }
 
     /// Does what the disk has done in the background until `now`.
@@ -64,18 +70,20 @@ impl Disk {
 
     /// Moves the heads to a place to read; returns when it is below them. A read goes before what waits
     /// in the cache.
-    pub(super) fn reach(&mut self, offset: u64, begin: u64) -> u64 {
+    pub(super) fn reach(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         self.catch_up(begin);
         let start = self.free.max(begin);
-        self.free = start + self.heads.reach(offset, start);
-        self.free
+        let below = start + self.heads.reach(offset, start);
+        self.free = below + self.write.bytes(length);
+        self.heads.passed(offset + length, self.free);
+        below
     }
 
     pub(super) fn write(&mut self, offset: u64, length: u64, begin: u64, bus: &mut Bus) -> u64 {
         self.catch_up(begin);
         if self.cache_bytes == 0 {
-            let start = self.free.max(begin);
-            self.free = start + self.heads.reach(offset, start) + self.write.bytes(length);
+            self.free = self.free.max(begin);
+            self.put(offset, length);
             return self.free;
         }
         let mut ready = begin;
@@ -106,6 +114,8 @@ struct Heads {
     track_seek_ns: u64,
     full_seek_ns: u64,
     track: u64,
+    /// The offset behind the last access, and when it was below the heads.
+    passed: (u64, u64),
 }
 
 impl Heads {
@@ -119,12 +129,23 @@ impl Heads {
             track_seek_ns: ns(platters.track_seek_us),
             full_seek_ns: ns(platters.full_seek_us),
             track: 0,
+            passed: (0, 0),
         }
+    }
+
+    /// Notes where and when an access ended.
+    const fn passed(&mut self, offset: u64, at: u64) {
+        self.passed = (offset, at);
     }
 
     /// Moves the heads, and returns the time from `from` until `offset` is below them.
     fn reach(&mut self, offset: u64, from: u64) -> u64 {
         let track = offset / self.track_bytes;
+        if self.passed == (offset, from) {
+            // What follows at once is below them, on the next track too: tracks are laid out for that.
+            self.track = track;
+            return 0;
+        }
         let way = track.abs_diff(self.track);
         self.track = track;
         let further = self.full_seek_ns.saturating_sub(self.track_seek_ns) as f64;
