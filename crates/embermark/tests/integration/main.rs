@@ -37,6 +37,7 @@ mod run;
 mod run_ends;
 mod secrets;
 mod storage;
+mod storage_command;
 mod tune;
 mod untrusted_sql;
 mod verify;

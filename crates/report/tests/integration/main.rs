@@ -27,5 +27,6 @@ mod parquet;
 mod recomputed;
 mod reproduction;
 mod sharing;
+mod storage;
 mod table;
 mod tuned;
