@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{
-    Cell, DeviceIo, Latency, Observed, PhaseResult, Round, Run, Slice, Stall, SteadyFigure,
-    SteadyState, Timeline, Trial,
+    Cell, DeviceIo, Latency, Observed, PhaseResult, ResultFile, Round, Run, Slice, Stall,
+    SteadyFigure, SteadyState, StorageTimes, Timeline, Trial,
 };
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Scale, Status, StorageName};
+use serde_json::json;
 
 use super::{last, throughput, written_per_byte};
 use crate::summary::Figure;
@@ -97,7 +98,11 @@ fn cell(timeline: Timeline) -> Cell {
 fn texts(timeline: Timeline) -> BTreeMap<String, String> {
     let mut file = crate::summary::tests::file(vec![cell(timeline)]);
     file.manifest.run_id = "test".into();
-    let [table] = &super::grids(&file)[..] else { panic!("one table") };
+    texts_of(&file, None)
+}
+
+fn texts_of(file: &ResultFile, rows_per_day: Option<f64>) -> BTreeMap<String, String> {
+    let [table] = &super::grids(file, rows_per_day)[..] else { panic!("one table") };
     let [(label, texts)] = &table.grid.rows[..] else { panic!("one line") };
     assert_eq!(label, "sqlite batch");
     table.grid.header.iter().cloned().zip(texts.iter().map(|text| text.value.clone())).collect()
@@ -121,6 +126,38 @@ fn what_was_written_is_by_the_bytes_of_all_rows() {
     assert_eq!(texts(timeline())["written/byte"], "3.00");
     let unseen = Run { device_io: None, ..run(timeline()) };
     assert_eq!(written_per_byte(&unseen), None);
+}
+
+#[test]
+fn an_imitated_card_has_what_it_programmed_and_its_years_at_a_rate() {
+    let mut cell = cell(timeline());
+    cell.id.storage = StorageName::new("card").ok();
+    // 16 KiB for each of 2,000 rows.
+    let times = StorageTimes { programmed_bytes: Some(2_000 << 14), ..StorageTimes::default() };
+    cell.trials[0].storage_times = Some(times);
+    let mut file = crate::summary::tests::file(vec![cell]);
+    // 1,000 blocks of 4 MiB, each erased 100 to 3,000 times.
+    let (one, none) = (spread(1, 1, 1), spread(0, 0, 0));
+    let transfer = json!({ "random_us": one, "sequential_us": one, "kb_per_s": one });
+    let card = json!({
+        "name": "card", "kind": "page-mapped", "map_bytes": 4_096, "cleaning": "greedy",
+        "capacity_bytes": 1_000_u64 << 22, "page_bytes": 16_384, "erase_block_bytes": 1 << 22, "spare_permille": none,
+        "cycles": spread(100, 1_000, 3_000), "cache_bytes": 0, "filled_permille": 1_000,
+    });
+    let storage = json!({
+        "name": "card", "about": "", "read": transfer, "write": transfer, "flush_us": none, "cache_bytes": 0,
+        "cached_write_us": none, "queue_depth": 1, "flash": { "card": card, "erase_us": one },
+    });
+    file.plan.storages = vec![Some(serde_json::from_value(storage).unwrap())];
+    let texts = texts_of(&file, Some(25_600.0));
+    assert_eq!(texts["programmed/row"], "16.4 kB");
+    // 256 rows a block: 100 blocks a day.
+    assert_eq!(texts["years"], "2.74 to 82.1");
+    assert_eq!(texts_of(&file, None)["years"], "-", "nobody said how many rows a day");
+}
+
+fn spread(low: u32, typical: u32, high: u32) -> serde_json::Value {
+    json!({ "low": low, "typical": typical, "high": high })
 }
 
 #[test]
