@@ -46,7 +46,10 @@ fn a_name_or_a_file_that_cannot_be_used_is_refused_with_what_is_allowed() {
     place.write("huge.toml", "like = \"sd-a1\"\nread = { mb-per-s = 1e12 }\n");
     place.write("none.toml", "about = \"nothing\"\n");
     for (given, saying) in [
-        ("sd-a", &["unknown storage 'sd-a'", "did you mean 'sd-a1'?", "FILE.toml"][..]),
+        (
+            "sd-class1",
+            &["unknown storage 'sd-class1'", "did you mean 'sd-class10'?", "FILE.toml"][..],
+        ),
         ("absent.toml", &["absent.toml", "No such file"]),
         ("negative.toml", &["negative.toml", "'flush-us' is -3", "from 0 to 10000000"]),
         ("huge.toml", &["huge.toml", "'read.mb-per-s'", "from 0 to 20000"]),
