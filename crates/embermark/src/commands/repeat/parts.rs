@@ -160,6 +160,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
         ("--clients", given.clients.is_some()),
         ("--rate", given.rate.is_some()),
         ("--memory-limit", !given.memory_limit.is_empty()),
+        ("--storage", !given.storage.is_empty()),
         ("--cold", given.cold),
         ("--url", !given.url.is_empty()),
         ("--lenient", given.lenient.is_some()),
