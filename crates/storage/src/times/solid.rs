@@ -55,7 +55,12 @@ impl Solid {
     }
 
     pub(super) fn write(&mut self, offset: u64, length: u64, begin: u64, bus: &mut Bus) -> u64 {
-        let Some(cache) = &mut self.cache else { return self.program(offset, length, begin) };
+        let Some(cache) = &mut self.cache else {
+            // Latencies of a deeper queue pass in parallel.
+            let ready = begin + self.latency(offset, length);
+            self.free = self.free.max(ready) + self.write.bytes(length);
+            return self.free;
+        };
         let bytes = cache.bytes;
         let ready = cache.room(length.min(bytes), begin) + cache.write_ns;
         let taken = bus.transfer(length, ready);
@@ -73,12 +78,17 @@ impl Solid {
 
     /// Puts bytes into the medium after its queued work, and returns the end.
     fn program(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
+        let latency = self.latency(offset, length);
+        self.free = self.free.max(begin) + latency + self.write.bytes(length);
+        self.free
+    }
+
+    /// Returns the latency of a write with its stall, in ns.
+    fn latency(&mut self, offset: u64, length: u64) -> u64 {
         let sequential = self.written_to == offset;
         self.written_to = offset + length;
-        let latency = if sequential { self.write.sequential_ns } else { self.write.random_ns };
         let stall = self.layer.as_mut().map_or(0, |layer| layer.write(offset, length));
-        self.free = self.free.max(begin) + latency + self.write.bytes(length) + stall;
-        self.free
+        stall + if sequential { self.write.sequential_ns } else { self.write.random_ns }
     }
 
     pub(super) fn flush(&mut self, begin: u64) -> u64 {

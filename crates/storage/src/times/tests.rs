@@ -66,6 +66,9 @@ fn in_a_deeper_queue_latencies_pass_side_by_side_and_bytes_do_not() {
     assert_eq!(deep.end(read(9_000, 1_000), 0), 300 * US);
     // The third waits for the first.
     assert_eq!(deep.end(read(20_000, 1_000), 0), 200 * US + 200 * US);
+    let now = 10 * MS;
+    assert_eq!(deep.end(write(0, 1_000), now), now + 2 * MS);
+    assert_eq!(deep.end(write(90_000, 1_000), now), now + 3 * MS);
 }
 
 #[test]
