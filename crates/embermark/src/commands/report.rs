@@ -336,7 +336,7 @@ impl ShowArgs {
         let has_flash = |plan: &&Plan| {
             !plan.cards.is_empty() || plan.storages.iter().flatten().any(|one| one.flash.is_some())
         };
-        if self.rows_per_day.is_some() && !plans.iter().any(|plan| has_flash(plan)) {
+        if self.rows_per_day.is_some() && !plans.iter().any(has_flash) {
             return Err(Failure::usage(
                 "--rows-per-day: no card was modelled (run --card or --storage): leave it out",
             ));
