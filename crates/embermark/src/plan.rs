@@ -222,7 +222,7 @@ pub struct PlanArgs {
     ///
     /// Closes the database before each run of a phase that reads, drops its files from memory and opens it
     /// again, outside the clock: for `sensors`, `contacts` and `events` on embedded engines.
-    #[arg(help_heading = CONDITIONS, long)]
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
     pub cold: bool,
 
     /// Estimate the flash bytes that each card would program: sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb

@@ -159,7 +159,7 @@ impl Line<'_> {
         };
         let erases_per_day = erases_per_row * self.rows_per_day?;
         let at = |end| flash.card.days(end, erases_per_day).map(|days| days / flash::YEAR);
-        Some(format!("{} to {}", format::number(at(End::Low)?), format::number(at(End::High)?)))
+        Some(flash::years_between([at(End::Low)?, at(End::High)?]))
     }
 
     /// How many operations stalled, and what the engine tells that moved in the slices of those.

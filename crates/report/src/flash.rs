@@ -8,7 +8,7 @@ use embermark_model::Card;
 use embermark_model::card::End;
 use embermark_model::result::{Cell, FlashModel, FlashOfPhase, ResultFile, Run};
 
-pub(crate) use grids::grids;
+pub(crate) use grids::{grids, years_between};
 
 /// Days of a year.
 pub(crate) const YEAR: f64 = 365.25;

@@ -152,8 +152,8 @@ fn what_is_no_storage_is_refused_with_the_nearest_name_and_the_field() {
     run("emc", &["unknown storage 'emc'", "did you mean 'emmc'?", "FILE.toml"]);
     run("bad.toml", &["bad.toml", "did you mean 'flush-us'?"]);
     run("less.toml", &["less.toml", "'flush-us' is -3", "from 0 to 10000000"]);
-    run("lone.toml", &["lone.toml", "'read' is missing"]);
-    run("none.toml", &["none.toml", "it is no TOML"]);
+    run("lone.toml", &["lone.toml", "'queue-depth' is missing"]);
+    run("none.toml", &["none.toml", "invalid TOML"]);
     run("absent.toml", &["absent.toml", "No such file"]);
     run("sd-a1,sd-a1.toml", &["two storages are called 'sd-a1'"]);
     refused(&["tune", "sqlite", "--storage", "emc"], &["did you mean 'emmc'?"]);

@@ -152,7 +152,7 @@ fn an_imitated_card_has_what_it_programmed_and_its_years_at_a_rate() {
     let texts = texts_of(&file, Some(25_600.0));
     assert_eq!(texts["programmed/row"], "16.4 kB");
     // 256 rows a block: 100 blocks a day.
-    assert_eq!(texts["years"], "2.74 to 82.1");
+    assert_eq!(texts["years"], "2.7-82 y");
     assert_eq!(texts_of(&file, None)["years"], "-", "nobody said how many rows a day");
 }
 

@@ -151,8 +151,12 @@ fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {
     }
 }
 
-/// `0.42-12 y`, `over 1,000 y`.
 fn years(ends: Option<[f64; 2]>) -> Text {
+    Text::of(ends.map_or_else(|| format::NOT_MEASURED.to_owned(), years_between))
+}
+
+/// Formats the shortest and the longest life of a card: `0.42-12 y`, `over 1,000 y`.
+pub(crate) fn years_between(ends: [f64; 2]) -> String {
     // Two digits at most: a range of this kind has no more.
     let show = |years: f64| match years {
         LONG.. => format!("over {} y", format::number(LONG)),
@@ -160,10 +164,9 @@ fn years(ends: Option<[f64; 2]>) -> Text {
         1.0.. => format!("{years:.1} y"),
         _ => format!("{years:.2} y"),
     };
-    Text::of(match ends {
-        Some(ends) if ends[0] >= LONG => show(LONG),
-        Some([low, high]) if high >= LONG => format!("{} to {}", show(low), show(high)),
-        Some(ends) => format::between(ends, show),
-        None => format::NOT_MEASURED.to_owned(),
-    })
+    match ends {
+        [low, _] if low >= LONG => show(LONG),
+        [low, high] if high >= LONG => format!("{} to {}", show(low), show(high)),
+        ends => format::between(ends, show),
+    }
 }

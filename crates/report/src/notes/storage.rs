@@ -38,9 +38,9 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut notes = Vec::new();
     for storage in used(file) {
         let name = storage.name.to_string();
-        let about =
-            if storage.about.is_empty() { String::new() } else { format!("{}; ", storage.about) };
-        notes.push(note(&name, text::plain(&about) + &imitated(&name)));
+        let about = Some(text::plain(&storage.about)).filter(|about| !about.is_empty());
+        let about = about.map(|about| about + "; ").unwrap_or_default();
+        notes.push(note(&name, about + &imitated(&name)));
         notes.push(note(&name, parameters(storage)));
         notes.extend(kept(file, storage.name).map(|says| note(&name, says)));
     }
@@ -48,7 +48,7 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
         let [read, write, flush] =
             [path.read_ns, path.write_ns, path.flush_ns].map(|ns| format::duration(ns as f64));
         let says = format!(
-            "the way to an imitated storage takes {read} for a read of 4 KiB, {write} for a write and {flush} for a \
+            "the path to an imitated storage takes {read} for a read of 4 KiB, {write} for a write and {flush} for a \
              flush on this machine; it is part of the times above, and no request is faster"
         );
         notes.push(note("", says));

@@ -55,7 +55,7 @@ impl Plot<'_> {
         // From one power of ten to another.
         let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
         let x = |value: f64| {
-            LEFT + (self.scaled(value) - left) / (right - left) * (WIDTH - LEFT - 12.0)
+            LEFT + (self.scaled(value) - left) / (right - left) * (WIDTH - LEFT - 24.0)
         };
         let y = |us: f64| (high - log10(us)) / (high - low) * (HEIGHT - BELOW - 8.0) + 8.0;
         let mut svg = format!(
@@ -65,7 +65,7 @@ impl Plot<'_> {
         // Writing to a String cannot fail.
         for power in low as i32..=high as i32 {
             let (us, label) = (10_f64.powi(power), format::duration(10_f64.powi(power + 3)));
-            let (at, text, end) = (y(us), LEFT - 6.0, WIDTH - 6.0);
+            let (at, text, end) = (y(us), LEFT - 6.0, WIDTH - 18.0);
             let _ = writeln!(
                 svg,
                 "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{end}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
