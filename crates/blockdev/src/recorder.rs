@@ -1,6 +1,7 @@
 //! The FUSE file system of one file: a medium that sees what reaches it.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -10,6 +11,10 @@ use fuser::{
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, WriteFlags,
 };
+
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
 
 use crate::image::Image;
 use crate::log::{Log, Record};
@@ -98,6 +103,17 @@ impl Medium for InMemory {
     fn flush(&self) {
         self.take(Record::Flush);
     }
+}
+
+/// Nanoseconds of the monotonic clock, which all processes share.
+pub(crate) fn monotonic_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds()).unsigned_abs()
+}
+
+/// Gives up a range of a file that is a medium's content: it is 0 from then on.
+pub(crate) fn punch(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    Ok(fallocate(file, hole, offset.cast_signed(), length.cast_signed())?)
 }
 
 /// Locks what is recorded: it is whole even where a thread died that held it, since each change of it

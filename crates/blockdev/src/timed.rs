@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::time::{TimeSpec, TimeValLike};
-use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use crate::device::{DeviceError, Mounted};
 use crate::file_system::FileSystem;
-use crate::recorder::{Medium, lock};
+use crate::recorder::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};
 
 /// A request to a device.
@@ -162,10 +161,6 @@ fn keep_time() {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const first) };
 }
 
-fn monotonic_ns() -> u64 {
-    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds()).unsigned_abs()
-}
-
 /// Sleeps until a time of the monotonic clock.
 fn sleep_until(ns: u64) {
     let until = TimeSpec::nanoseconds(ns.cast_signed());
@@ -258,10 +253,7 @@ impl Medium for Timed {
 
     fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
         let request = Request { kind: RequestKind::Discard, offset, length };
-        let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
-        self.serve(request, || {
-            Ok(fallocate(&self.file, hole, offset.cast_signed(), length.cast_signed())?)
-        })
+        self.serve(request, || punch(&self.file, offset, length))
     }
 
     fn flush(&self) {

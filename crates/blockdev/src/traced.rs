@@ -6,13 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use nix::fcntl::{FallocateFlags, fallocate};
-use nix::sys::time::TimeValLike;
-use nix::time::{ClockId, clock_gettime};
-
 use crate::device::{DeviceError, Mounted};
 use crate::file_system::FileSystem;
-use crate::recorder::{Medium, lock};
+use crate::recorder::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};
 
 /// A file system, mounted on a device whose content is a file; of what reaches it a [`Trace`] is kept.
@@ -70,8 +66,7 @@ impl OnFile {
     fn note(&self, kind: AccessKind, offset: u64, length: u64) {
         let mut trace = lock(&self.trace);
         // Read where nobody comes between: accesses are in the order of their times.
-        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds());
-        trace.add(Access { ns: now.unsigned_abs(), kind, offset, length });
+        trace.add(Access { ns: monotonic_ns(), kind, offset, length });
     }
 }
 
@@ -91,9 +86,7 @@ impl Medium for OnFile {
 
     fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
         self.note(AccessKind::Discard, offset, length);
-        let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
-        fallocate(&self.file, hole, offset.cast_signed(), length.cast_signed())?;
-        Ok(())
+        punch(&self.file, offset, length)
     }
 
     fn flush(&self) {

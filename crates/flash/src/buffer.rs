@@ -30,6 +30,23 @@ impl Buffer {
         }
     }
 
+    /// Takes the units that a write of bytes touches.
+    pub fn write_bytes(&mut self, offset: u64, length: u64, card: &mut dyn Translation) {
+        let unit = card.unit_bytes();
+        for number in offset / unit..(offset + length).div_ceil(unit) {
+            self.write(number as u32, card);
+        }
+    }
+
+    /// Gives up the units that a discard of bytes covers. A unit that is discarded in part still holds
+    /// the rest.
+    pub fn discard_bytes(&mut self, offset: u64, length: u64, card: &mut dyn Translation) {
+        let unit = card.unit_bytes();
+        for number in offset.div_ceil(unit)..(offset + length) / unit {
+            self.discard(number as u32, card);
+        }
+    }
+
     /// Takes a unit that is written. What is held already is written over.
     pub fn write(&mut self, unit: u32, card: &mut dyn Translation) {
         let held = &mut self.held[unit as usize];

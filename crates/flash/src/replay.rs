@@ -193,21 +193,13 @@ impl Player<'_> {
 
     /// Does what an event says; the bytes that it writes.
     fn take(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
-        let unit = self.card.unit_bytes();
         match kind {
             Kind::Flush => self.buffer.flush(self.card),
             Kind::Write => {
-                for number in offset / unit..(offset + length).div_ceil(unit) {
-                    self.buffer.write(number as u32, self.card);
-                }
+                self.buffer.write_bytes(offset, length, self.card);
                 return length;
             }
-            Kind::Discard => {
-                // A unit of which a part is given up holds the rest still.
-                for number in offset.div_ceil(unit)..(offset + length) / unit {
-                    self.buffer.discard(number as u32, self.card);
-                }
-            }
+            Kind::Discard => self.buffer.discard_bytes(offset, length, self.card),
         }
         0
     }

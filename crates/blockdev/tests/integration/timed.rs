@@ -1,7 +1,7 @@
 //! A device that takes the times of another. It takes root, FUSE and a loop device.
 //!
-//! That a request takes no less than it is to is seen here; how exactly it does depends on how busy the machine is, and stands in
-//! docs/storage.md.
+//! These tests check that a request takes at least its time. How exactly it does depends on how busy the
+//! machine is: docs/storage.md has figures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

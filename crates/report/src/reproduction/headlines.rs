@@ -20,7 +20,7 @@ pub(super) struct Row {
 pub(super) const COLUMNS: [&str; 5] =
     ["published", "here as published", "at equal durability", "counter-run", "emulated"];
 
-/// A ratio and its two figures, or the reason why there is none.
+/// A ratio and its two figures, or the reason for their absence.
 pub(super) struct Ratio {
     /// The ratio; `None` if it was not measured, or if the headline is about a single figure.
     pub ratio: Option<Figure>,

@@ -139,10 +139,7 @@ impl Layer {
     /// Takes a write, and returns its stall in ns: the time of copies and erases.
     fn write(&mut self, offset: u64, length: u64) -> u64 {
         let before = (self.card.done().erases, self.card.copied_pages());
-        let unit = self.card.unit_bytes();
-        for number in offset / unit..(offset + length).div_ceil(unit) {
-            self.buffer.write(number as u32, &mut *self.card);
-        }
+        self.buffer.write_bytes(offset, length, &mut *self.card);
         if self.writes_through {
             self.buffer.flush(&mut *self.card);
         }
@@ -162,11 +159,7 @@ impl Layer {
     }
 
     fn discard(&mut self, offset: u64, length: u64) {
-        let unit = self.card.unit_bytes();
-        // A unit that is discarded in part still holds the rest.
-        for number in offset.div_ceil(unit)..(offset + length) / unit {
-            self.buffer.discard(number as u32, &mut *self.card);
-        }
+        self.buffer.discard_bytes(offset, length, &mut *self.card);
     }
 }
 

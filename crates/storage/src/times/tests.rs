@@ -19,6 +19,15 @@ flush-us = 0
 queue-depth = 1
 "#;
 
+/// Ten turns per second of 100 ms: at 1 MB/s 100,000 bytes pass in a turn, and there are 1,000 tracks.
+const DISK: &str = "
+[disk]
+turns-per-minute = 600
+track-seek-us = 1000
+full-seek-us = 5000
+capacity = 100000000
+";
+
 fn storage(text: &str) -> Storage {
     parse("one", text).unwrap()
 }
@@ -109,17 +118,9 @@ fn a_write_larger_than_the_cache_ends_when_the_rest_fits() {
 
 #[test]
 fn a_disk_writes_what_its_cache_holds_in_the_order_of_its_places() {
-    let disk = r#"
-cache = 1000000
-cached-write-us = 0
-[disk]
-turns-per-minute = 600
-track-seek-us = 1000
-full-seek-us = 5000
-capacity = 100000000
-"#;
+    let disk = format!("{PLAIN}cache = 1000000\ncached-write-us = 0\n{DISK}");
     let last = |places: &[u64]| {
-        let mut disk = times(&format!("{PLAIN}{disk}"));
+        let mut disk = times(&disk);
         for place in places {
             // The cache takes each at once.
             assert_eq!(disk.end(write(*place, 1_000), 0), disk.slots[0]);
@@ -163,15 +164,7 @@ erase-us = 10000
 
 #[test]
 fn a_disk_waits_for_the_place_to_come_round() {
-    // Ten turns a second of 100 ms, 1 MB/s: 100,000 bytes pass in a turn, 1,000 tracks.
-    let disk = r#"
-[disk]
-turns-per-minute = 600
-track-seek-us = 1000
-full-seek-us = 5000
-capacity = 100000000
-"#;
-    let mut disk = times(&format!("{PLAIN}{disk}"));
+    let mut disk = times(&format!("{PLAIN}{DISK}"));
     // Half a turn, and its bytes; the medium's own latency is the heads'.
     assert_eq!(disk.end(write(50_000, 1_000), 0), 50 * MS + MS);
     // What follows at once passes at once; a millisecond later it is missed, and comes round.

@@ -39,7 +39,7 @@ impl<'a> Media<'a> {
     /// A new file system on it, for one experiment.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The image cannot be made or mounted, with the reason.
     pub fn mount(&self) -> Result<Mounted, String> {
         let image = self.folder.join("medium.img");
         self.file_system.make(&image, BYTES).map_err(|error| error.to_string())?;
