@@ -70,12 +70,27 @@ impl Imitator {
         self.path
     }
 
-    /// Checks that a storage is slow enough to be imitated here. A write into a cache may be faster than
-    /// the path; it then takes as long as the path. A commit waits for the flush anyway.
+    /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough, and
+    /// large enough.
     ///
     /// # Errors
-    /// [`ImitationError::TooFast`], with the figures.
-    pub fn can(&self, storage: &Storage) -> Result<(), ImitationError> {
+    /// [`ImitationError::TooFast`] or [`ImitationError::TooSmall`], with the figures.
+    pub fn can(&self, storage: &Storage, bytes: u64) -> Result<(), ImitationError> {
+        self.times(storage, bytes).map(drop)
+    }
+
+    /// Returns the model of a storage that can be imitated here.
+    fn times(&self, storage: &Storage, bytes: u64) -> Result<Times, ImitationError> {
+        self.slow_enough(storage)?;
+        Times::new(storage, bytes).map_err(|refused| ImitationError::TooSmall {
+            storage: storage.name.to_string(),
+            refused,
+        })
+    }
+
+    /// Compares a storage with the path. A write into a cache may be faster than the path; it then takes
+    /// as long as the path. A commit waits for the flush anyway.
+    fn slow_enough(&self, storage: &Storage) -> Result<(), ImitationError> {
         let cached = storage.cache_bytes > 0;
         let bytes_us = |kb_per_s: u32| 4_096 * 1_000 / u64::from(kb_per_s.max(1));
         let read =
@@ -113,12 +128,8 @@ impl Imitator {
         image: &Path,
         file_system: FileSystem,
     ) -> Result<Imitated, ImitationError> {
-        self.can(storage)?;
         let bytes = image.metadata().map_or(0, |image| image.len());
-        let times = Times::new(storage, bytes).map_err(|refused| ImitationError::TooSmall {
-            storage: storage.name.to_string(),
-            refused,
-        })?;
+        let times = self.times(storage, bytes)?;
         let times = Shared(Arc::new(Mutex::new(times)));
         let timing = Box::new(times.clone());
         let queue = storage.queue_depth;

@@ -1,8 +1,6 @@
 //! Modelled flash cards: `--card`. Recording takes root, FUSE, loop devices and mkfs.ext4.
 
-use std::os::unix::process::CommandExt;
-
-use crate::common::{Ended, Place};
+use crate::common::Place;
 use embermark_model::card::{End, Mapping};
 use embermark_model::result::{Cell, FlashOfPhase, ResultFile};
 use embermark_skips::skipped;
@@ -164,16 +162,10 @@ fn an_ordinary_user_is_told_why_there_is_nothing() {
     }
     // In a folder that everybody may go into.
     let place = Place::new_in("/tmp");
-    let program = place.copied_program();
-    for path in [place.path(""), program.clone()] {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-        std::fs::set_permissions(path, mode).unwrap();
-    }
     let words =
         ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
     let further = ["--trials", "1", "--card", "sd-32gb", "--out", "out", "--show", "tables"];
-    let mut command = place.command_of(&program, &[&words[..], &further].concat());
-    let ended = Ended::from(command.uid(65_534).gid(65_534).output().unwrap()).with(0);
+    let ended = place.as_ordinary_user(&[&words[..], &further].concat()).with(0);
     let why = place.result("out").manifest.not_modelled.unwrap();
     assert!(why.contains("no card was modelled: only root"), "{why}");
     assert!(ended.stdout.contains("flash programmed (model)"), "{}", ended.stdout);

@@ -1,8 +1,6 @@
 //! Imitated storages: `--storage`. They take root, FUSE, loop devices and mkfs.ext4.
 
-use std::os::unix::process::CommandExt;
-
-use crate::common::{Ended, Place, left_in};
+use crate::common::{Place, left_in};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::skipped;
@@ -176,16 +174,10 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
     }
     // In a folder that everybody may go into.
     let place = Place::new_in("/tmp");
-    let program = place.copied_program();
-    for path in [place.path(""), program.clone()] {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-        std::fs::set_permissions(path, mode).unwrap();
-    }
     let words =
         ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
     let further = ["--trials", "1", "--storage", "none,sd-a1", "--out", "out"];
-    let mut command = place.command_of(&program, &[&words[..], &further].concat());
-    let ended = Ended::from(command.uid(65_534).gid(65_534).output().unwrap()).with(0);
+    let ended = place.as_ordinary_user(&[&words[..], &further].concat()).with(0);
     let result = place.result("out");
     for cell in &result.cells {
         let status = if cell.id.storage.is_some() { Status::Unavailable } else { Status::Ok };

@@ -32,7 +32,7 @@ impl<'a> Media<'a> {
         own_mounts().map_err(|error| error.to_string())?;
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let imitator = Imitator::begin(folder).map_err(|error| error.to_string())?;
-        imitator.can(storage).map_err(|error| error.to_string())?;
+        imitator.can(storage, BYTES).map_err(|error| error.to_string())?;
         Ok(Self { imitator, storage, file_system, folder: folder.to_owned() })
     }
 

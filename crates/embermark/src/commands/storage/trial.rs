@@ -81,7 +81,7 @@ fn on_storage(
     interrupt: &Interrupt,
 ) -> Result<ExitStatus, Failure> {
     let imitator = Imitator::begin(scratch).map_err(|error| missing(storage, &error))?;
-    imitator.can(storage).map_err(Failure::usage)?;
+    imitator.can(storage, size).map_err(Failure::usage)?;
     let image = scratch.join("image");
     FileSystem::Ext4.make(&image, size).map_err(|error| missing(storage, &error))?;
     let mounted = imitator.mount(storage, scratch, &image, FileSystem::Ext4);
