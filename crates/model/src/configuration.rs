@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// An engine with other settings than embermark gives it, or of another version: a column of the
-/// comparison under a name of its own. What its settings keep is said by who wrote it.
+use crate::Client;
+
+/// An engine with other settings than embermark gives it, of another version, or used from another language: a column
+/// of the comparison under a name of its own. What its settings keep is said by who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
     /// The engine's id.
@@ -18,6 +20,9 @@ pub struct Configuration {
     /// Where its library or its programs are, an absolute path; absent: those that embermark finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<PathBuf>,
+    /// The program that does the timed work in place of embermark; absent: embermark itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
 }
 
 /// Configurations by name.
@@ -37,7 +42,7 @@ impl Configuration {
 
     /// Engine and settings, wherever the library is.
     pub fn subject(&self) -> String {
-        Self { library: None, ..self.clone() }.to_string()
+        Self { library: None, client: None, ..self.clone() }.to_string()
     }
 }
 
@@ -47,7 +52,8 @@ impl fmt::Display for Configuration {
         f.write_str(&self.engine)?;
         let library = self.library.as_ref().map(|path| format!("library={}", path.display()));
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
-        for (place, word) in library.into_iter().chain(settings).enumerate() {
+        let client = self.client.as_ref().map(|client| format!("client={client}"));
+        for (place, word) in client.into_iter().chain(library).chain(settings).enumerate() {
             write!(f, "{}{word}", if place > 0 { ", " } else { " with " })?;
         }
         Ok(())

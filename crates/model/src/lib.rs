@@ -4,6 +4,7 @@ pub mod answer;
 pub mod card;
 pub mod cell;
 pub mod choice;
+pub mod client;
 pub mod configuration;
 pub mod durability;
 pub mod durability_result;
@@ -24,6 +25,7 @@ pub mod url;
 
 pub use card::Card;
 pub use cell::{CellId, Conditions, Extent, Status};
+pub use client::{Client, NoClient};
 pub use configuration::{Configuration, Configurations};
 pub use durability::Durability;
 pub use engine_library::EngineLibrary;

@@ -312,7 +312,12 @@ mod tests {
     fn figures_stand_beside_a_configuration_where_the_engine_itself_did_not_run() {
         let mut file = crate::load(std::path::Path::new("tests/fixtures/schema-1.json")).unwrap();
         let engine = "postgres-defaults".to_owned();
-        let own = Configuration { engine: "postgres".into(), settings: [].into(), library: None };
+        let own = Configuration {
+            engine: "postgres".into(),
+            settings: [].into(),
+            library: None,
+            client: None,
+        };
         file.plan.configurations.insert(engine.clone(), own);
         let mut cell = file.cells[0].clone();
         (cell.id.engine, cell.id.workload) = (engine, "sensors".into());

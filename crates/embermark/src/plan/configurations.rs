@@ -31,7 +31,10 @@ pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
         }
     }
     let library = all.remove(LIBRARY).map(absolute).transpose()?;
-    Ok((name.to_owned(), Configuration { engine: engine.to_owned(), settings: all, library }))
+    Ok((
+        name.to_owned(),
+        Configuration { engine: engine.to_owned(), settings: all, library, client: None },
+    ))
 }
 
 /// Where a library is, from the folder of this process.
@@ -69,7 +72,7 @@ pub fn of_file<'de, D: Deserializer<'de>>(
         };
         let settings = settings.into_iter().map(text).collect::<Result<_, _>>()?;
         let library = library.map(absolute).transpose().map_err(D::Error::custom)?;
-        Ok((name, Configuration { engine, settings, library }))
+        Ok((name, Configuration { engine, settings, library, client: None }))
     };
     tables.into_iter().map(configuration).collect()
 }
@@ -116,7 +119,9 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
             "the defaults of {engine} are not known here; name its settings with \
              --configuration NAME={engine}:setting=value"
         )),
-        false => Ok(Configuration { engine: engine.to_owned(), settings, library: None }),
+        false => {
+            Ok(Configuration { engine: engine.to_owned(), settings, library: None, client: None })
+        }
     })
 }
 
@@ -128,6 +133,7 @@ fn system(word: &str) -> Option<Result<Configuration, String>> {
         engine: engine.to_owned(),
         settings: BTreeMap::new(),
         library: Some(library),
+        client: None,
     };
     Some(match found.system() {
         Some(folder) => folder.map(own).map_err(|error| error.to_string()),

@@ -32,7 +32,7 @@ fn with(engine: &str, library: &Path) -> Plan {
     let mut plan = Plan { trials: 2, ..plan(&[engine, "other"]) };
     plan.durabilities = vec![Durability::Process, Durability::Power];
     let (settings, library) = (Default::default(), Some(library.to_owned()));
-    let own = Configuration { engine: engine.to_owned(), settings, library };
+    let own = Configuration { engine: engine.to_owned(), settings, library, client: None };
     plan.configurations.insert("other".to_owned(), own);
     plan
 }

@@ -376,7 +376,7 @@ fn another_library_of_a_configuration_compares_and_other_settings_do_not() {
         let mut file = file();
         let settings = [("synchronous".to_owned(), sync.to_owned())].into();
         let library = Some(library.into());
-        let own = Configuration { engine: "sqlite".into(), settings, library };
+        let own = Configuration { engine: "sqlite".into(), settings, library, client: None };
         file.plan.configurations.insert("mine".into(), own);
         file
     };

@@ -249,7 +249,7 @@ fn a_configuration_is_a_column_that_says_whose_settings_it_has() {
         changed(|file| {
             let settings = [("fsync".to_owned(), "off".to_owned())].into();
             let configuration =
-                Configuration { engine: "postgres".into(), settings, library: None };
+                Configuration { engine: "postgres".into(), settings, library: None, client: None };
             file.plan.configurations.insert("postgres".into(), configuration);
             for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
                 cell.own_durability = own.map(str::to_owned);

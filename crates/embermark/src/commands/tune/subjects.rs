@@ -81,7 +81,12 @@ pub(super) fn tasks(
     };
     let plain = |engine: &'static dyn Engine| {
         let id = engine.info().id.to_owned();
-        let today = Configuration { engine: id.clone(), settings: BTreeMap::new(), library: None };
+        let today = Configuration {
+            engine: id.clone(),
+            settings: BTreeMap::new(),
+            library: None,
+            client: None,
+        };
         (engine, Task::of(engine, Subject { name: id, today }, tries, tier))
     };
     let default = words.is_empty() && own.is_empty();

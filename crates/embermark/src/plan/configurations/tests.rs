@@ -103,7 +103,8 @@ fn the_version_of_the_system_has_a_name_and_an_own_configuration_of_that_name_wi
 fn what_cannot_be_is_refused_before_anything_runs() {
     let says = |name: &str, of: &str, setting: &str, value: &str| {
         let settings = [(setting.to_owned(), value.to_owned())].into();
-        let configuration = Configuration { engine: of.to_owned(), settings, library: None };
+        let configuration =
+            Configuration { engine: of.to_owned(), settings, library: None, client: None };
         let all = vec![(name.to_owned(), configuration)];
         let args = PlanArgs { configuration: all, ..PlanArgs::default() };
         args.plan().unwrap_err().to_string()
