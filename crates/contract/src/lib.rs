@@ -12,7 +12,6 @@ mod engine;
 mod error;
 pub mod kv;
 mod limits;
-mod node;
 mod reopen;
 pub mod row;
 pub mod series;
@@ -28,7 +27,6 @@ pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
 pub use limits::Limits;
-pub use node::{NodeClient, none as no_node_client};
 pub use reopen::{Meanwhile, Reopener};
 pub use settings::{Setting, Settings, Takes};
 pub use tier::{
@@ -121,12 +119,13 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
     }
 
-    /// A client of this database for Node.js.
+    /// What a program in another language must be told to open this database with the same settings: values by
+    /// names that its package's file of code knows (`crates/clients`).
     ///
     /// # Errors
-    /// Unsupported where embermark has none, or where what it takes is not here, with what gets it.
-    fn node_client(&mut self) -> Result<NodeClient> {
-        Err(node::none())
+    /// Unsupported where no such program is written for the engine.
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        Err(no_client())
     }
 
     /// Connects again, as a program does that starts anew: what a client of a server does, and what
@@ -206,6 +205,14 @@ pub enum Join {
     At(String),
     /// Not at all, and why, as the engine's manual has it.
     Exclusive(&'static str),
+}
+
+/// What a program must be told to open a database: values by their names. A password may be among them.
+pub type ConnectionParameters = Vec<(&'static str, String)>;
+
+/// That an engine has no client in another language.
+pub fn no_client() -> EngineError {
+    EngineError::impossible("embermark has no client in another language for it")
 }
 
 /// What one transaction covers.

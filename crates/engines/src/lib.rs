@@ -84,9 +84,9 @@ mod zen;
 pub use program::on_search_path;
 
 pub use embermark_contract::{
-    Availability, Background, Candidate, Checked, ClientOpener, DataModel, EFFECTIVE_DURABILITY,
-    Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link, Misfit, NodeClient,
-    OWN_DURABILITY, OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting, Settings, Store,
-    Takes, Tier, TierSetting, TierTable, as_set, document, kv, no_node_client, row, series,
-    settings, sql,
+    Availability, Background, Candidate, Checked, ClientOpener, ConnectionParameters, DataModel,
+    EFFECTIVE_DURABILITY, Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link,
+    Misfit, OWN_DURABILITY, OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting,
+    Settings, Store, Takes, Tier, TierSetting, TierTable, as_set, document, kv, no_client, row,
+    series, settings, sql,
 };

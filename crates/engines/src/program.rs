@@ -19,12 +19,6 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// That a database has no Node.js client here.
-    #[cfg(any(feature = "sqlite", feature = "harperdb"))]
-    pub fn no_client(self) -> EngineError {
-        EngineError::impossible(format!("{}; {}", self.why, self.remedy))
-    }
-
     /// As an error of the engine.
     pub fn error(self, engine: &'static str) -> EngineError {
         EngineError::unavailable(engine, self.why, self.remedy)
@@ -139,7 +133,7 @@ pub fn on_search_path(program: &str) -> Option<PathBuf> {
 }
 
 /// The program that runs JavaScript.
-#[cfg(any(feature = "sqlite", feature = "harperdb"))]
+#[cfg(feature = "harperdb")]
 pub(crate) fn node() -> Result<PathBuf, Missing> {
     on_search_path("node").ok_or_else(|| Missing {
         why: "there is no `node` on the search path".to_owned(),

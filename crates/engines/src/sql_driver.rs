@@ -14,8 +14,8 @@ use crate::sql::{
     Visit,
 };
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, NodeClient, Result,
-    no_node_client,
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result, no_client,
 };
 
 /// Why a statement was not run to its end.
@@ -142,9 +142,9 @@ pub(crate) trait Driver: Sized + 'static {
         None
     }
 
-    /// [`Lifecycle::node_client`].
-    fn node_client(&mut self) -> Result<NodeClient> {
-        Err(no_node_client())
+    /// [`Lifecycle::connection`].
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        Err(no_client())
     }
 
     /// [`Lifecycle::crash_on_close`].
@@ -266,8 +266,8 @@ impl<D: Driver> Lifecycle for Connected<D> {
         self.driver.open_client()
     }
 
-    fn node_client(&mut self) -> Result<NodeClient> {
-        self.driver.node_client()
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        self.driver.connection()
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use embermark_clients::Program;
 use embermark_engines::engine_library::Described;
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener, network};
 use embermark_meter::{Measured, Meter};
@@ -146,6 +147,9 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         settings: configuration.map(Configuration::pairs).unwrap_or_default(),
     };
 
+    let client = configuration.and_then(|own| own.client.as_ref());
+    let program = client.map(|client| Program::find(client, engine.info().id)).transpose()?;
+
     // Rows, oracle and operations come first: what follows is the engine's alone.
     let spec = Spec {
         rows: job.rows.clone(),
@@ -160,6 +164,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         cold: job.plan.cold,
         companions: Some(Rc::new(Starter::of(job, options.clone())?)),
+        program,
         engine: engine.info().id.to_owned(),
         referees: REFEREES,
         is_referee: job.is_referee,

@@ -68,20 +68,8 @@ pub struct Variant {
     /// The phases that it does differently, by their places: of the first variant, which runs all, none has
     /// to be.
     pub changes: Vec<usize>,
-    /// Who does its work.
-    pub client: Client,
     /// The file as this variant has it, without variants.
     pub definition: Definition,
-}
-
-/// Who does the work of a variant, and takes the time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Client {
-    /// This program.
-    #[default]
-    Own,
-    /// `client = "node"`: a Node.js program beside it.
-    Node,
 }
 
 /// A phase.

@@ -33,10 +33,10 @@ mod variant;
 pub use built_in::{BUILT_IN, PUBLISHED};
 pub use criterion::{Counted, counted, kind_of_machine};
 pub use definition::{
-    Aggregate, Asked, Bound, Change, Client, Commit, Compute, Condition, Correlate, Count,
-    Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator,
-    OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql,
-    UNTIL_STEADY, Usual, Variant, Work,
+    Aggregate, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count, Definition, End,
+    Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part,
+    Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql, UNTIL_STEADY, Usual, Variant,
+    Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

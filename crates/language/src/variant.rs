@@ -2,11 +2,11 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::definition::{Client, Definition, Phase, Variant, Work};
+use crate::definition::{Definition, Phase, Variant, Work};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields, all};
 
-/// The tables that a variant may have in a file, beside `about` and `client`.
+/// The tables that a variant may have in a file, beside `about`.
 const PARTS: [&str; 2] = ["table", "phase"];
 
 /// What of a table a variant may say: whatever leaves its rows as they are.
@@ -28,9 +28,7 @@ pub fn read_all(
     all(entries.iter().map(|entry| {
         let (fields, changes) = checked(entry, of)?;
         let about = fields.need("about", "about = \"one commit a row\"", |node| node.text());
-        let clients = [("own", Client::Own), ("node", Client::Node)];
-        let client = fields.or("client", Client::Own, |node| node.one_of("client", &clients));
-        let (about, client) = (about?, client?);
+        let about = about?;
         let mut merged = root.clone();
         for part in PARTS {
             if let (Some(over), Some(under)) = (fields.get(part), merged.get_mut(part)) {
@@ -39,7 +37,7 @@ pub fn read_all(
         }
         let definition = read(&Fields::of_file(log, &merged))?;
         let (name, about) = (entry.name.to_owned(), about.to_owned());
-        Some(Variant { name, about, changes, client, definition })
+        Some(Variant { name, about, changes, definition })
     }))
 }
 
@@ -70,7 +68,7 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
         return log.mistake(entry.at.clone(), what, "", "letters, digits, dashes and underscores");
     }
     let fields = entry.node.open()?.named(entry.at.clone());
-    fields.only(&["about", "client", PARTS[0], PARTS[1]]);
+    fields.only(&["about", PARTS[0], PARTS[1]]);
     let named = |part: &str, names: Vec<&str>| {
         let Some(node) = fields.get(part) else { return Some(Vec::new()) };
         all(node.open()?.entries().into_iter().map(|entry| {

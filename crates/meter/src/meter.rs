@@ -1,5 +1,6 @@
 //! One run of one phase inside the clock.
 
+use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -41,6 +42,16 @@ pub struct Meter {
     pub(crate) hook: Option<ClockHook>,
     /// Of a closed loop; an open one has its own.
     pub(crate) progress: Progress,
+    tracer: Option<Tracer>,
+}
+
+/// Is called after every operation of a loop.
+struct Tracer(Box<dyn FnMut() + Send>);
+
+impl fmt::Debug for Tracer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tracer")
+    }
 }
 
 /// Is told that a clock is about to start (`true`), or has stopped.
@@ -81,7 +92,13 @@ impl Meter {
             merged: MergedClients::default(),
             hook: None,
             progress: Progress::default(),
+            tracer: None,
         }
+    }
+
+    /// A meter that calls `each` after every operation of its loops and measures nothing: of a phase that is recorded.
+    pub fn tracing(each: impl FnMut() + Send + 'static) -> Self {
+        Self { every: Some(1), tracer: Some(Tracer(Box::new(each))), ..Self::new(None) }
     }
 
     /// Has every run take note of how many operations were done when, for [`done_by`](Self::done_by).
@@ -141,6 +158,14 @@ impl Meter {
     pub fn lasted(&mut self, measured: Measured) {
         self.histogram.reset();
         self.measured = measured;
+    }
+
+    /// The same, with the latencies of operations that the client timed one by one, in ns.
+    pub fn lasted_with(&mut self, measured: Measured, latencies: &[u64]) {
+        self.lasted(measured);
+        latencies.iter().for_each(|ns| self.histogram.saturating_record((*ns).max(1)));
+        let timed = latencies.len() as u64;
+        self.every = measured.ops.checked_div(timed);
     }
 
     /// The run ended by a time that was its own, and not at the cap.
@@ -250,6 +275,9 @@ impl Meter {
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
             at += 1;
             self.progress.note(to, at);
+            if let Some(Tracer(each)) = &mut self.tracer {
+                each();
+            }
             if to >= end {
                 break;
             }

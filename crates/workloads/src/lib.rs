@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use embermark_clients::Program;
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::DataError;
 use embermark_language::{PUBLISHED, parse};
@@ -245,6 +246,8 @@ pub struct Spec {
     pub cold: bool,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
+    /// The program in another language that does the phases in place of this one, where one does.
+    pub program: Option<Program>,
     /// The engine's id, for which somebody may have written a question in words of its own.
     pub engine: String,
     /// Whose answers to [questions](Workload::questions) lie beside the rows.
@@ -269,6 +272,7 @@ impl Spec {
             p99_limit: Duration::from_millis(100),
             cold: false,
             companions: None,
+            program: None,
             engine: String::new(),
             referees: &[],
             is_referee: false,

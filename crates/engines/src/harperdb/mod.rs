@@ -11,7 +11,6 @@ mod filter;
 mod installation;
 mod key;
 mod managed;
-mod node;
 mod request;
 mod rest;
 mod row;

@@ -6,7 +6,6 @@ use super::dialect::{self, HarperSql};
 use super::filter;
 use super::key::Key;
 use super::managed::DATABASE;
-use super::node;
 use super::request;
 use super::rest::Rest;
 use super::session::Session;
@@ -16,9 +15,11 @@ use crate::document::{
     Order, Value,
 };
 use crate::row::Visit;
+use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, NodeClient, Result, Store,
+    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, Result,
+    Store,
 };
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
@@ -178,8 +179,15 @@ impl Lifecycle for HarperStore {
         Some(Ok(()))
     }
 
-    fn node_client(&mut self) -> Result<NodeClient> {
-        node::client(&self.session.http)
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let http = &self.session.http;
+        let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
+        let server = match Address::from(elsewhere) {
+            Address::Socket(path) => ("socket", path.display().to_string()),
+            Address::Url(url) => ("url", url),
+        };
+        let user = http.authorization.clone().unwrap_or_default();
+        Ok(vec![server, ("authorization", user), ("database", http.database.clone())])
     }
 
     fn connects_by_request(&self) -> bool {

@@ -8,7 +8,6 @@ mod background;
 mod bulk;
 mod check;
 mod dialect;
-mod node;
 mod settings;
 mod statement;
 mod store;

@@ -9,14 +9,14 @@ use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{
     Client, FILE, LOCKED, NAME, authorizer, background, bulk, check, connect, has_log, is_locked,
-    node, read_all, tier::TIERS,
+    pragmas, read_all, tier::TIERS,
 };
 use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Limits, NodeClient, OpenOptions, Result,
-    Store,
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits,
+    OpenOptions, Result, Store,
 };
 
 const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
@@ -207,8 +207,12 @@ impl Driver for Session {
         Ok(ClientOpener::new(move || Self::store(connect(&options, Client::Further)?, &options)))
     }
 
-    fn node_client(&mut self) -> Result<NodeClient> {
-        node::client(&self.options)
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let pragmas: Vec<String> = pragmas(&self.options, Client::First)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let file = self.options.dir.join(FILE).display().to_string();
+        Ok(vec![("file", file), ("pragmas", pragmas.join("; "))])
     }
 
     fn close(self) -> Result<()> {

@@ -14,12 +14,12 @@ use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
 use super::arena::Arena;
+use super::by_client::ByClient;
 use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
 use super::crew::{Crew, Duty};
 use super::keep::{self, Played};
 use super::mix;
 use super::mixed::{self, Did};
-use super::node::Node;
 use super::oracle::Oracle;
 use super::port::{Database, Different, Found};
 use super::prepared::PreparedCell;
@@ -41,12 +41,12 @@ enum Holds {
 
 /// A prepared cell on an open database.
 pub(super) struct FileBench {
-    phases: Vec<BenchPhase>,
+    pub(super) phases: Vec<BenchPhase>,
     pub(super) prepared: PreparedCell,
     oracle: Oracle,
     pub(super) database: Box<dyn Database>,
-    /// The program that does the work in place of this one, where one does.
-    pub(super) node: Option<Node>,
+    /// The program in another language that does the work in place of this one, where one does.
+    pub(super) client: Option<ByClient>,
     /// By table.
     holds: Vec<Holds>,
     /// Whether maintenance was done since anything changed.
@@ -84,7 +84,7 @@ impl FileBench {
     pub(super) fn new(
         mut prepared: PreparedCell,
         database: Box<dyn Database>,
-        node: Option<Node>,
+        client: Option<ByClient>,
     ) -> Self {
         let arena = std::mem::take(&mut prepared.arena);
         let execution = |phase: usize| match &prepared.csv[phase] {
@@ -109,7 +109,7 @@ impl FileBench {
             laid: None,
             prepared,
             database,
-            node,
+            client,
             maintained: false,
             found: Found::default(),
             different: Different::default(),
@@ -175,11 +175,8 @@ impl FileBench {
             self.share(phase, meter)?;
             return Ok(mixed::answer(work, &self.did));
         }
-        if self.node.is_some() {
-            self.by_node(phase, meter, observer)?;
-            return Ok(Answer::Count(meter.measured().ops));
-        }
         let done = match self.poster.take() {
+            _ if self.client.is_some() => self.by_client(phase, meter, observer),
             Some(client) => self.by_http(phase, client, meter),
             None => {
                 let rate = self.prepared.target_rate.filter(|_| is_point(work));
@@ -351,7 +348,7 @@ impl Bench for FileBench {
 
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
-            _ if self.node.is_some() => Repeat::Never,
+            _ if self.client.is_some() => Repeat::Never,
             Work::Mix(_) | Work::Keep(_) => Repeat::Never,
             work if is_question(work) && self.phases[phase].ops == 0 => Repeat::Never,
             work if changes_rows(work) => Repeat::Restored,

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
 use embermark_language::{
-    Asked, Bound, Change, Client, Commit, Condition, Definition, Group, Range, Removed, Sequence,
-    Snapshot, Span, Sql, Work,
+    Asked, Bound, Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot,
+    Span, Sql, Work,
 };
 use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
@@ -36,8 +36,6 @@ pub(super) struct Cell {
     pub tables: Vec<Rows>,
     /// What is drawn for each phase, in its order.
     pub draws: Vec<Draws>,
-    /// Who does the work.
-    pub client: Client,
     /// What a commit covers, where the variant says so for all.
     pub commit: Option<Commit>,
     /// What updates write.

@@ -14,7 +14,7 @@ use embermark_contract::document::{
     Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Client, Keep, Range, Removed, Span, Work};
+use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{Column, ColumnType, Table, Value};
@@ -73,7 +73,7 @@ impl DocumentTables {
         let language = store.language();
         let refused = cell.tables.iter().map(|rows| refused(rows, language)).collect();
         let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
-        let defs = tables.iter().map(|table| definition(table, language, cell.client)).collect();
+        let defs = tables.iter().map(|table| definition(table, language)).collect();
         let names = tables.iter().map(|table| names(table, language)).collect();
         let phases = 0..cell.definition.phases.len();
         let asked = |phase: usize| {
@@ -132,17 +132,13 @@ fn refused(rows: &Rows, language: Language) -> Option<String> {
 }
 
 /// A collection lives as long as the process, which has one workload.
-fn definition(table: &'static Table, language: Language, client: Client) -> &'static CollectionDef {
+fn definition(table: &'static Table, language: Language) -> &'static CollectionDef {
     let names = |columns: &[usize]| -> &'static [&'static str] {
         let names = columns.iter().map(|column| name(&table.columns[*column], language));
         Vec::leak(names.collect())
     };
     let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
     let mut indexes: Vec<&'static [&'static str]> = Vec::new();
-    if let (Language::Sql(_), Client::Node) = (language, client) {
-        // HarperDB indexes every attribute of a table of which nobody tells it what to index: as Node.js programs use it.
-        indexes.extend(beside.clone().map(|column| names(&[column])));
-    }
     for index in &table.indexes {
         // HarperDB has indexes of one field, and one of the key.
         let index = match language {

@@ -5,6 +5,7 @@ mod access;
 mod aggregate;
 mod arena;
 mod bench;
+mod by_client;
 mod cell;
 mod codec;
 mod correlate;
@@ -23,7 +24,6 @@ mod mix;
 mod mixed;
 mod month;
 mod newest;
-mod node;
 mod oracle;
 mod outliers;
 mod port;
@@ -52,8 +52,7 @@ use embermark_contract::Store;
 use embermark_data::draw::Draw;
 use embermark_data::lab;
 use embermark_language::{
-    Asked, Client, Commit, Definition, Keys, KeysOf, Mix, Phase, Removed, Sequence, Usual, Variant,
-    Work,
+    Asked, Commit, Definition, Keys, KeysOf, Mix, Phase, Removed, Sequence, Usual, Variant, Work,
 };
 use embermark_meter::Recorder;
 use embermark_model::choice;
@@ -163,19 +162,16 @@ impl Defined {
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
 
-    /// The file as a variant has it, who does it, and what the variant makes of all its commits.
-    fn variant(
-        &self,
-        name: &str,
-    ) -> Result<(&'static Definition, Client, Option<Commit>), WorkloadError> {
+    /// The file as a variant has it, and what the variant makes of all its commits.
+    fn variant(&self, name: &str) -> Result<(&'static Definition, Option<Commit>), WorkloadError> {
         let own = &self.definition.variants;
         if let Some(variant) = own.iter().find(|variant| variant.name == name) {
-            return Ok((&variant.definition, variant.client, None));
+            return Ok((&variant.definition, None));
         }
         let known = VARIANTS.iter().find(|(known, ..)| own.is_empty() && *known == name);
         let names = self.info.variants.iter().map(|variant| variant.name);
         let (.., commit) = known.ok_or_else(|| choice::unknown("variant", name, names))?;
-        Ok((self.definition, Client::Own, *commit))
+        Ok((self.definition, *commit))
     }
 }
 
@@ -202,7 +198,7 @@ impl Workload for Defined {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let (definition, client, commit) = self.variant(&spec.variant)?;
+        let (definition, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
         keep::check_order(definition, &tables)?;
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
@@ -211,18 +207,8 @@ impl Workload for Defined {
         let engine = spec.engine.clone();
         let set_at_once = cell::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
-        let cell = Cell {
-            definition,
-            tables,
-            draws,
-            fresh,
-            set_at_once,
-            met,
-            each,
-            engine,
-            client,
-            commit,
-        };
+        let cell =
+            Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, commit };
         let right = referees::right(definition, &self.folder, spec)?;
         let csv = csv_files(definition, &cell.tables, &spec.rows)?;
         let mut prepared = PreparedCell {
@@ -241,6 +227,7 @@ impl Workload for Defined {
             keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
             companions: spec.companions.clone(),
+            program: spec.program.clone(),
             recorder: definition.keep().map(|_| Recorder::new()),
             arena: Arena::default(),
         };
@@ -269,7 +256,7 @@ impl Workload for Defined {
 /// Whatever keeps it from its task.
 pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>> {
     match role {
-        node::ROLE => Err(node::become_program(task, out).into()),
+        by_client::ROLE => Err(embermark_clients::become_program(task, out).into()),
         http::CLIENT => http::client(task, out),
         _ => Err(format!("a workload file has no process in the role of '{role}'").into()),
     }
@@ -304,8 +291,7 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
 /// The phases of each variant that clients can share: of single rows, each a commit.
 fn points(definition: &'static Definition) -> Vec<(&'static str, &'static [&'static str])> {
     let plain = definition.variants.is_empty();
-    let own = definition.variants.iter().filter(|own| own.client == Client::Own);
-    let own = own.map(|own| (own.name.as_str(), &own.definition));
+    let own = definition.variants.iter().map(|own| (own.name.as_str(), &own.definition));
     let all: Vec<_> = match plain {
         true => vec![(AS_WRITTEN, definition)],
         false => own.collect(),

@@ -6,17 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use embermark_clients::{Program, Tape};
 use embermark_contract::{EngineError, Reopener, Store};
-use embermark_language::{Asked, Client, Commit, Removed, Work};
+use embermark_language::{Asked, Commit, Removed, Work};
 use embermark_meter::Recorder;
 use embermark_model::result::PhaseKind;
 
 use super::arena::Arena;
 use super::bench::FileBench;
+use super::by_client::ByClient;
 use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::csv::CsvRows;
 use super::keep;
-use super::node::Node;
 use super::referees::Right;
 use super::{draws, family};
 use crate::write_behind::Buffer;
@@ -50,6 +51,8 @@ pub(super) struct PreparedCell {
     pub keeps: Option<PathBuf>,
     /// Starts processes that take part, where somebody can.
     pub companions: Option<Rc<dyn Companions>>,
+    /// The program in another language that does the phases, where one does.
+    pub program: Option<Program>,
     /// Whether reads are to be cold.
     pub cold: bool,
     /// For the first run of a `keep`: its memory is taken before the engine is there.
@@ -64,19 +67,29 @@ impl Prepared for PreparedCell {
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError> {
+        let tape = self.program.is_some().then(Tape::default);
+        let (store, reopener) = match &tape {
+            Some(tape) => (tape.between(store)?, tape.reopener(reopener)),
+            None => (store, reopener),
+        };
         let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
-        let node = match self.cell.client {
-            Client::Own => None,
-            Client::Node => Some(Node {
-                client: database.lifecycle().node_client()?,
-                companions: self.companions.clone(),
-            }),
+        let client = match (&self.program, tape) {
+            (Some(program), Some(tape)) => {
+                let companions = self.companions.clone().ok_or_else(|| {
+                    let what = "starting processes that take part in a phase";
+                    EngineError::unsupported("this program", what)
+                })?;
+                let opened = database.lifecycle();
+                let told = (opened.connection()?, opened.tier_settings()?);
+                Some(ByClient::new(program.clone(), companions, tape, told))
+            }
+            _ => None,
         };
         if self.clients > 1 {
             // An engine that has one client at a time says so before anything is loaded.
             database.lifecycle().open_client()?;
         }
-        Ok(Box::new(FileBench::new(*self, database, node)))
+        Ok(Box::new(FileBench::new(*self, database, client)))
     }
 
     fn join(mut self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {

@@ -11,9 +11,9 @@ use embermark_meter::Meter;
 use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::crew::Duty;
 use super::super::mix;
+use super::super::mixed;
 use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
-use super::super::{mixed, node};
 use super::{FileBench, Holds};
 use crate::strategy::Part;
 use crate::{MeasuredPart, Strategy};
@@ -112,9 +112,7 @@ impl FileBench {
 
     /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
     pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
-        if self.node.is_some()
-            && let Some(refused) = node::refused(self.cell(), phase)
-        {
+        if let Some(refused) = self.refused_by_client(phase) {
             return Some(refused);
         }
         match self.cell().work(phase) {
@@ -173,7 +171,11 @@ impl FileBench {
         Ok(())
     }
 
-    pub(super) fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+    pub(in super::super) fn perform(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+    ) -> Result<(), EngineError> {
         if let Work::Sequence(sequence) = self.cell().work(phase) {
             return self.perform_in_turn(phase, sequence, meter);
         }

@@ -1,0 +1,252 @@
+//! What a program answered to each call: a file of its own.
+
+use embermark_contract::row::{ResultRow, Visit};
+use embermark_contract::sql::Param;
+use embermark_contract::{EngineError, Result};
+
+use crate::operations::Code;
+
+/// What the file begins with.
+const MAGIC: &[u8; 8] = b"embmans1";
+
+/// The answers of a program, which are read in the order of the calls.
+#[derive(Debug)]
+pub struct Answers {
+    bytes: Vec<u8>,
+    at: usize,
+    /// Of each block of the operations how many there are and what each calls; those of the current one are ahead.
+    shape: Vec<(u64, Vec<Code>)>,
+    block: usize,
+    /// Operations of the current block that were done, and that were played.
+    done: u64,
+    played: u64,
+    /// The next call of the operation.
+    call: usize,
+    /// Whether a block has one answer for all of its operations, and whether that was given.
+    total: bool,
+    blocks_done: u64,
+    is_over: bool,
+    /// Latencies of operations that the program timed one by one, in ns.
+    pub latencies: Vec<u64>,
+}
+
+/// Why the answers cannot be read.
+fn garbled(what: &str) -> EngineError {
+    EngineError::failed("the client", "answer", format!("its file of answers {what}"))
+}
+
+impl Answers {
+    /// The answers in `bytes` to operations of this shape.
+    pub(crate) fn new(bytes: Vec<u8>, shape: Vec<(u64, Vec<Code>)>) -> Result<Self> {
+        if !bytes.starts_with(MAGIC) {
+            return Err(garbled("does not begin with embmans1"));
+        }
+        let mut answers = Self {
+            bytes,
+            at: MAGIC.len(),
+            shape,
+            block: 0,
+            done: 0,
+            played: 0,
+            call: 0,
+            total: false,
+            blocks_done: 0,
+            is_over: false,
+            latencies: Vec::new(),
+        };
+        let timed = answers.word()?;
+        answers.latencies = (0..timed).map(|_| answers.word()).collect::<Result<_>>()?;
+        answers.blocks_done = answers.word()?;
+        if answers.blocks_done > answers.shape.len() as u64 {
+            return Err(garbled("has more blocks than the operations have"));
+        }
+        answers.enter()?;
+        Ok(answers)
+    }
+
+    /// Reads the head of the current block, where it was begun.
+    fn enter(&mut self) -> Result<()> {
+        (self.played, self.call) = (0, 0);
+        self.is_over = self.block as u64 >= self.blocks_done;
+        if self.is_over {
+            return Ok(());
+        }
+        self.total = self.word()? == 1;
+        self.done = self.word()?;
+        if self.done > self.shape[self.block].0 {
+            return Err(garbled("has more operations than a block has"));
+        }
+        if self.done == 0 { self.next_block() } else { Ok(()) }
+    }
+
+    fn next_block(&mut self) -> Result<()> {
+        self.block += 1;
+        self.enter()
+    }
+
+    /// Whether every answer was given: the program did no further operation.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Begins the answer to the next call, which must be of this kind; how many of the same calls it answers at once.
+    fn begin(&mut self, code: Code) -> Result<u64> {
+        if self.is_over {
+            return Err(EngineError::failed("the client", "answer", "it has done no further call"));
+        }
+        let expected = self.shape[self.block].1[self.call];
+        if expected != code {
+            let what = format!("{code:?} where {expected:?} was recorded");
+            return Err(EngineError::failed("the client", "be compared", what));
+        }
+        Ok(if self.total { self.done } else { 1 })
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.call += 1;
+        if self.call < self.shape[self.block].1.len() {
+            return Ok(());
+        }
+        (self.call, self.played) = (0, self.played + 1);
+        if self.played == self.done { self.next_block() } else { Ok(()) }
+    }
+
+    /// How many rows a call changed that returns none. Where a block has one answer, its first call has it.
+    pub(crate) fn changed(&mut self, code: Code) -> Result<u64> {
+        let all = self.begin(code)?;
+        let changed = match all > 1 && self.played > 0 {
+            true => 0,
+            // Not known: as many as there were calls.
+            false => u64::try_from(self.word()?.cast_signed()).unwrap_or(all),
+        };
+        self.end()?;
+        Ok(changed)
+    }
+
+    /// How many rows a load has put in: the answer to all operations of a block.
+    pub(crate) fn loaded(&mut self) -> Result<u64> {
+        let all = self.begin(Code::Bulk)?;
+        let loaded = u64::try_from(self.word()?.cast_signed()).unwrap_or(all);
+        self.next_block()?;
+        Ok(loaded)
+    }
+
+    /// Visits the rows of a query.
+    pub(crate) fn rows(&mut self, code: Code, visit: &mut Visit<'_>) -> Result<()> {
+        self.begin(code)?;
+        let (rows, columns) = (self.word()?, self.word()?);
+        let columns = usize::try_from(columns).unwrap_or(usize::MAX);
+        let mut places = Vec::new();
+        for _ in 0..rows {
+            places.clear();
+            for _ in 0..columns {
+                places.push(self.at);
+                self.skip()?;
+            }
+            visit(&Row { bytes: &self.bytes, places: &places })?;
+        }
+        self.end()
+    }
+
+    fn word(&mut self) -> Result<u64> {
+        let word = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk());
+        self.at += 8;
+        word.map(|word| u64::from_le_bytes(*word)).ok_or_else(|| garbled("ends early"))
+    }
+
+    /// Passes a value over.
+    fn skip(&mut self) -> Result<()> {
+        let length = value(&self.bytes, self.at).ok_or_else(|| garbled("ends within a value"))?.1;
+        self.at += length;
+        Ok(())
+    }
+}
+
+/// The value at a place, and how many bytes it takes.
+fn value(bytes: &[u8], at: usize) -> Option<(Param<'_>, usize)> {
+    let (tag, rest) = bytes.get(at..)?.split_first()?;
+    let long = || rest.first_chunk().map(|word| i64::from_le_bytes(*word));
+    let run = || {
+        let length = u32::from_le_bytes(*rest.first_chunk()?) as usize;
+        Some((rest.get(4..4 + length)?, 5 + length))
+    };
+    Some(match tag {
+        0 => (Param::Null, 1),
+        1 => (Param::Int(long()?), 9),
+        2 => (Param::Float(f64::from_bits(long()?.cast_unsigned())), 9),
+        3 => {
+            let (text, length) = run()?;
+            (Param::Text(str::from_utf8(text).ok()?), length)
+        }
+        4 => {
+            let (bytes, length) = run()?;
+            (Param::Bytes(bytes), length)
+        }
+        _ => return None,
+    })
+}
+
+/// A row of an answer.
+struct Row<'a> {
+    bytes: &'a [u8],
+    places: &'a [usize],
+}
+
+impl Row<'_> {
+    fn at(&self, column: usize) -> Result<Param<'_>> {
+        let place = self.places.get(column).ok_or_else(|| garbled("lacks a column"))?;
+        value(self.bytes, *place).map(|(value, _)| value).ok_or_else(|| garbled("has no value"))
+    }
+
+    fn other(&self, column: usize, what: &str) -> EngineError {
+        let found = self.at(column).map_or_else(|error| error.to_string(), |v| format!("{v:?}"));
+        EngineError::failed("the client", format!("give {what} in column {column}"), found)
+    }
+}
+
+impl ResultRow for Row<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        match self.at(column)? {
+            Param::Null => Ok(None),
+            Param::Int(value) => Ok(Some(value)),
+            // Languages that know only doubles give integers as those.
+            Param::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => {
+                Ok(Some(value as i64))
+            }
+            _ => Err(self.other(column, "an integer")),
+        }
+    }
+
+    fn float(&self, column: usize) -> Result<Option<f64>> {
+        match self.at(column)? {
+            Param::Null => Ok(None),
+            Param::Int(value) => Ok(Some(value as f64)),
+            Param::Float(value) => Ok(Some(value)),
+            _ => Err(self.other(column, "a number")),
+        }
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        match self.at(column)? {
+            Param::Null => Ok(None),
+            Param::Text(text) => Ok(Some(text)),
+            _ => Err(self.other(column, "a text")),
+        }
+    }
+
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        match self.at(column)? {
+            Param::Null => Ok(None),
+            Param::Bytes(bytes) => Ok(Some(bytes)),
+            _ => Err(self.other(column, "bytes")),
+        }
+    }
+
+    fn columns(&self) -> Result<usize> {
+        Ok(self.places.len())
+    }
+
+    fn any<'a>(&'a self, column: usize, _: &'a mut String) -> Result<Param<'a>> {
+        self.at(column)
+    }
+}

@@ -1,0 +1,54 @@
+//! The packages that clients use: one file each, in the language's own folder.
+
+use embermark_contract::{EngineError, Result};
+
+/// The code for a package.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    /// The language.
+    language: &'static str,
+    /// The package's name in `--client LANGUAGE:PACKAGE`.
+    pub package: &'static str,
+    /// The engines that it is for.
+    engines: &'static [&'static str],
+    /// The code.
+    pub source: &'static str,
+}
+
+macro_rules! binding {
+    ($language:literal, $package:literal, $file:literal, $($engine:literal),+) => {
+        Binding {
+            language: $language,
+            package: $package,
+            engines: &[$($engine),+],
+            source: include_str!(concat!("../", $language, "/", $file)),
+        }
+    };
+}
+
+/// All of them; of several for an engine the first is the usual one.
+static BINDINGS: &[Binding] = &[binding!("python", "sqlite3", "sqlite3.py", "sqlite")];
+
+/// The code for an engine, with the package that was chosen or the usual one.
+///
+/// # Errors
+/// Unsupported where there is none, with those that there are.
+pub(crate) fn find(
+    language: &str,
+    package: Option<&str>,
+    engine: &str,
+) -> Result<&'static Binding> {
+    let all =
+        || BINDINGS.iter().filter(|of| of.language == language && of.engines.contains(&engine));
+    let chosen = |of: &&Binding| package.is_none_or(|package| package == of.package);
+    all().find(chosen).ok_or_else(|| {
+        let names: Vec<&str> = all().map(|of| of.package).collect();
+        EngineError::impossible(match (package, &names[..]) {
+            (Some(package), [_, ..]) => format!(
+                "no client uses {package} for {engine} in {language}; there is {}",
+                names.join(", ")
+            ),
+            _ => format!("embermark has no {language} client for {engine}"),
+        })
+    })
+}

@@ -1,0 +1,256 @@
+//! A tape between a workload and a store of pairs.
+
+use std::ops::ControlFlow;
+
+use embermark_contract::kv::{
+    Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
+use embermark_contract::sql::Param;
+use embermark_contract::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result, Scope,
+};
+
+use crate::lifecycle::lifecycle;
+use crate::operations::Code;
+use crate::tape::{Mode, State, Tape};
+
+/// A store of pairs whose calls go over a tape.
+pub(crate) struct TapedPairs {
+    store: Box<dyn KvStore>,
+    tape: Tape,
+    /// The names of its tables, by their numbers.
+    names: Vec<String>,
+}
+
+impl TapedPairs {
+    pub(crate) fn new(store: Box<dyn KvStore>, tape: Tape) -> Self {
+        Self { store, tape, names: Vec::new() }
+    }
+}
+
+impl KvStore for TapedPairs {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        let table = self.store.table(def)?;
+        if self.names.len() <= table.0 {
+            self.names.resize(table.0 + 1, String::new());
+        }
+        def.name.clone_into(&mut self.names[table.0]);
+        Ok(table)
+    }
+
+    fn keeps_indexes(&self) -> bool {
+        self.store.keeps_indexes()
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.store.clear(table)
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        if self.tape.mode() == Mode::Through {
+            return self.store.bulk(table, pairs);
+        }
+        let (names, mut given) = (&self.names, 0);
+        self.tape.with(|state| {
+            if let State::Record(operations) = state {
+                operations.end_operation();
+            }
+            while let Some((key, value)) = pairs.next() {
+                given += 1;
+                if let State::Record(operations) = state {
+                    let number = operations.table(&names[table.0], &[]);
+                    operations.call(Code::Bulk, number, [Param::Bytes(key), Param::Bytes(value)]);
+                    operations.end_operation();
+                }
+            }
+            match state {
+                State::Play(answers) if given > 0 => answers.loaded(),
+                _ => Ok(given),
+            }
+        })
+    }
+
+    fn bulk_sorted(&self) -> bool {
+        self.store.bulk_sorted()
+    }
+
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        let Self { store, tape, names } = self;
+        match tape.mode() {
+            Mode::Through => store.transact(scope, work),
+            Mode::Record => {
+                tape.with(|state| {
+                    if let State::Record(operations) = state {
+                        match scope {
+                            Scope::PerOperation => operations.end_operation(),
+                            Scope::Snapshot => operations.begin(false),
+                            Scope::Batch => operations.begin(true),
+                        }
+                    }
+                });
+                // Whatever the scope is: nothing is changed here.
+                let done = store.transact(Scope::Snapshot, &mut |inner| {
+                    work(&mut Recorded { inner, tape, names, value: Vec::new() })
+                });
+                tape.with(|state| {
+                    if let State::Record(operations) = state {
+                        operations.commit();
+                    }
+                });
+                done
+            }
+            Mode::Play => work(&mut Played { tape, value: Vec::new() }),
+        }
+    }
+
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        self.store.delete_range(table, from, to)
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        self.store.deletes_range()
+    }
+}
+
+/// Operations that are taken down. Those that read are done as well.
+struct Recorded<'a> {
+    inner: &'a mut dyn Operations,
+    tape: &'a Tape,
+    names: &'a [String],
+    value: Vec<u8>,
+}
+
+impl Recorded<'_> {
+    fn call(&self, code: Code, table: Table, params: &[Param<'_>]) {
+        self.tape.with(|state| {
+            if let State::Record(operations) = state {
+                let number = operations.table(&self.names[table.0], &[]);
+                operations.call(code, number, params.iter().copied());
+            }
+        });
+    }
+}
+
+impl Operations for Recorded<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.call(Code::Get, table, &[Param::Bytes(key)]);
+        self.inner.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let (mut visited, mut is_cut) = (0, false);
+        self.inner.scan(table, range, &mut |key, value| {
+            visited += 1;
+            let on = visit(key, value);
+            is_cut = on.is_break();
+            on
+        })?;
+        let way = if range.direction == Direction::Forward { 1 } else { -1 };
+        let most = if is_cut { Param::Int(visited) } else { Param::Null };
+        self.call(Code::Scan, table, &[bound(range.from), bound(range.to), Param::Int(way), most]);
+        Ok(())
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.inner.count(table)
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.call(Code::Put, table, &[Param::Bytes(key), Param::Bytes(value)]);
+        Ok(())
+    }
+
+    /// Reads the value and puts the changed one: what a program does whose package changes nothing where it lies.
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.call(Code::Get, table, &[Param::Bytes(key)]);
+        let Some(value) = self.inner.get(table, key)? else { return Ok(false) };
+        let mut changed = value.to_vec();
+        change(&mut changed);
+        self.call(Code::Put, table, &[Param::Bytes(key), Param::Bytes(&changed)]);
+        self.value = changed;
+        Ok(true)
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.call(Code::Delete, table, &[Param::Bytes(key)]);
+        self.inner.get(table, key).map(|value| value.is_some())
+    }
+}
+
+/// The end of a range as a parameter.
+fn bound(bytes: Option<&[u8]>) -> Param<'_> {
+    bytes.map_or(Param::Null, Param::Bytes)
+}
+
+/// Operations that are answered as the program answered them.
+struct Played<'a> {
+    tape: &'a Tape,
+    value: Vec<u8>,
+}
+
+impl Played<'_> {
+    /// Reads a value into `value`; whether there is one.
+    fn read(&mut self) -> Result<bool> {
+        let Self { tape, value } = self;
+        tape.with(|state| {
+            let State::Play(answers) = state else { return Ok(false) };
+            let mut is_there = false;
+            answers.rows(Code::Get, &mut |row| {
+                if let Some(bytes) = row.bytes(0)? {
+                    value.clear();
+                    value.extend_from_slice(bytes);
+                    is_there = true;
+                }
+                Ok(())
+            })?;
+            Ok(is_there)
+        })
+    }
+
+    fn changed(&self, code: Code) -> Result<u64> {
+        self.tape.with(|state| match state {
+            State::Play(answers) => answers.changed(code),
+            State::Through | State::Record(_) => Ok(0),
+        })
+    }
+}
+
+impl Operations for Played<'_> {
+    fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
+        Ok(if self.read()? { Some(&self.value) } else { None })
+    }
+
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.tape.with(|state| {
+            let State::Play(answers) = state else { return Ok(()) };
+            let mut on = ControlFlow::Continue(());
+            answers.rows(Code::Scan, &mut |row| {
+                if let (true, Some(key), Some(value)) =
+                    (on.is_continue(), row.bytes(0)?, row.bytes(1)?)
+                {
+                    on = visit(key, value);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {
+        self.changed(Code::Put).map(drop)
+    }
+
+    fn modify(&mut self, _: Table, _: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        if !self.read()? {
+            return Ok(false);
+        }
+        change(&mut self.value);
+        self.changed(Code::Put).map(|_| true)
+    }
+
+    fn delete(&mut self, _: Table, _: &[u8]) -> Result<bool> {
+        self.changed(Code::Delete).map(|removed| removed > 0)
+    }
+}
+
+lifecycle!(TapedPairs);

@@ -1,0 +1,294 @@
+//! The operations of a phase as a program in another language reads them: a file of 64-bit words, little-endian.
+
+use std::io::{self, Write};
+
+use embermark_contract::sql::Param;
+
+/// What the file begins with.
+const MAGIC: &[u8; 8] = b"embmops1";
+
+/// What a call does. The numbers are those of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Runs a statement that returns no rows. Parameters: those of the statement.
+    Run = 1,
+    /// Runs a query. Parameters: those of the statement.
+    Query = 2,
+    /// Loads a row by the fastest path that the package documents; all operations of the block are one load.
+    Bulk = 3,
+    /// Reads a pair. Parameter: its key.
+    Get = 4,
+    /// Puts a pair in. Parameters: key, value.
+    Put = 5,
+    /// Removes a pair. Parameter: its key.
+    Delete = 6,
+    /// Reads pairs in the order of their keys. Parameters: the lowest key or null, the key before which it ends or null,
+    /// 1 for ascending and -1 for descending, how many at most or null.
+    Scan = 7,
+}
+
+/// A call that is being recorded.
+#[derive(Debug)]
+struct Call {
+    code: Code,
+    /// Which statement, or which table.
+    target: u32,
+    values: Vec<Value>,
+}
+
+/// A value of its own.
+#[derive(Debug)]
+enum Value {
+    Null,
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Value {
+    fn of(value: Param<'_>) -> Self {
+        match value {
+            Param::Null => Self::Null,
+            Param::Int(value) => Self::Int(value),
+            Param::Float(value) => Self::Float(value),
+            Param::Text(value) => Self::Text(value.to_owned()),
+            Param::Bytes(value) => Self::Bytes(value.to_owned()),
+        }
+    }
+
+    /// The number of its type in the file.
+    const fn kind(&self) -> u64 {
+        match self {
+            Self::Null => 0,
+            Self::Int(_) => 1,
+            Self::Float(_) => 2,
+            Self::Text(_) => 3,
+            Self::Bytes(_) => 4,
+        }
+    }
+}
+
+/// The values of one parameter in the operations of a block.
+#[derive(Debug, Default)]
+struct Column {
+    /// Its type; 0 as long as all are null.
+    kind: u64,
+    nulls: Vec<u8>,
+    has_nulls: bool,
+    /// Integers, and the bits of floats.
+    words: Vec<u64>,
+    /// Where each text, or bytes, end.
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Column {
+    /// Whether a value may be the next one.
+    const fn takes(&self, value: &Value) -> bool {
+        let kind = value.kind();
+        kind == 0 || self.kind == 0 || self.kind == kind
+    }
+
+    fn push(&mut self, value: &Value) {
+        if self.kind == 0 {
+            // Those before were null.
+            self.kind = value.kind();
+            match self.kind {
+                1 | 2 => self.words = vec![0; self.nulls.len()],
+                3 | 4 => self.ends = vec![0; self.nulls.len()],
+                _ => {}
+            }
+        }
+        let is_null = matches!(value, Value::Null);
+        self.nulls.push(u8::from(is_null));
+        self.has_nulls |= is_null;
+        match value {
+            Value::Int(value) => self.words.push(value.cast_unsigned()),
+            Value::Float(value) => self.words.push(value.to_bits()),
+            Value::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
+            Value::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+            Value::Null if matches!(self.kind, 1 | 2) => self.words.push(0),
+            Value::Null => {}
+        }
+        if matches!(self.kind, 3 | 4) {
+            self.ends.push(self.bytes.len() as u64);
+        }
+    }
+
+    fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        words(to, &[self.kind, u64::from(self.has_nulls)])?;
+        if self.has_nulls && self.kind != 0 {
+            padded(to, &self.nulls)?;
+        }
+        match self.kind {
+            1 | 2 => words(to, &self.words),
+            3 | 4 => {
+                words(to, &[0])?;
+                words(to, &self.ends)?;
+                padded(to, &self.bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Operations that follow each other and make the same calls with other values, in the same transaction.
+#[derive(Debug)]
+struct Block {
+    /// The number of its transaction; 0: each call is one of its own.
+    transaction: u64,
+    writes: bool,
+    operations: u64,
+    calls: Vec<(Code, u32, Vec<Column>)>,
+}
+
+/// The operations of a phase.
+#[derive(Debug, Default)]
+pub struct Operations {
+    blocks: Vec<Block>,
+    /// The calls of the operation under way.
+    calls: Vec<Call>,
+    /// The transaction that is open, and whether it writes; how many there were.
+    open: Option<(u64, bool)>,
+    transactions: u64,
+    /// The texts of the statements that are called, each once.
+    pub statements: Vec<String>,
+    /// The tables that are called, each once.
+    pub tables: Vec<Table>,
+}
+
+/// A table that calls name.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its columns in the order of the parameters; none of a table of pairs.
+    pub columns: Vec<String>,
+}
+
+impl Operations {
+    /// The number of a statement with this text.
+    pub fn statement(&mut self, text: &str) -> u32 {
+        number(&mut self.statements, |known| known == text, || text.to_owned())
+    }
+
+    /// The number of a table.
+    pub fn table(&mut self, name: &str, columns: &[&str]) -> u32 {
+        number(
+            &mut self.tables,
+            |known| known.name == name && known.columns == columns,
+            || Table {
+                name: name.to_owned(),
+                columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            },
+        )
+    }
+
+    /// Takes a call of the operation under way.
+    pub fn call<'a>(
+        &mut self,
+        code: Code,
+        target: u32,
+        values: impl IntoIterator<Item = Param<'a>>,
+    ) {
+        let values = values.into_iter().map(Value::of).collect();
+        self.calls.push(Call { code, target, values });
+    }
+
+    /// A transaction begins.
+    pub fn begin(&mut self, writes: bool) {
+        self.end_operation();
+        self.transactions += 1;
+        self.open = Some((self.transactions, writes));
+    }
+
+    /// The transaction that is open ends.
+    pub fn commit(&mut self) {
+        self.end_operation();
+        self.open = None;
+    }
+
+    /// The operation under way is whole: the calls that follow are of the next one.
+    pub fn end_operation(&mut self) {
+        let calls = std::mem::take(&mut self.calls);
+        if calls.is_empty() {
+            return;
+        }
+        let (transaction, writes) = self.open.unwrap_or((0, true));
+        let same = |block: &Block| {
+            let fits = |((code, target, columns), call): (&(Code, u32, Vec<Column>), &Call)| {
+                *code == call.code
+                    && *target == call.target
+                    && columns.len() == call.values.len()
+                    && columns.iter().zip(&call.values).all(|(column, value)| column.takes(value))
+            };
+            block.transaction == transaction
+                && block.calls.len() == calls.len()
+                && block.calls.iter().zip(&calls).all(fits)
+        };
+        if !self.blocks.last().is_some_and(same) {
+            let columns = |call: &Call| call.values.iter().map(|_| Column::default()).collect();
+            let calls = calls.iter().map(|call| (call.code, call.target, columns(call))).collect();
+            self.blocks.push(Block { transaction, writes, operations: 0, calls });
+        }
+        let Some(block) = self.blocks.last_mut() else { return };
+        block.operations += 1;
+        for ((.., columns), call) in block.calls.iter_mut().zip(&calls) {
+            columns.iter_mut().zip(&call.values).for_each(|(column, value)| column.push(value));
+        }
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> u64 {
+        self.blocks.iter().map(|block| block.operations).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of each block how many operations it has, and what calls each of them makes.
+    pub(crate) fn shape(&self) -> Vec<(u64, Vec<Code>)> {
+        let codes = |block: &Block| block.calls.iter().map(|(code, ..)| *code).collect();
+        self.blocks.iter().map(|block| (block.operations, codes(block))).collect()
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(MAGIC)?;
+        words(to, &[self.blocks.len() as u64])?;
+        for block in &self.blocks {
+            let Block { transaction, writes, operations, calls } = block;
+            words(to, &[*transaction, u64::from(*writes), *operations, calls.len() as u64])?;
+            for (code, target, columns) in calls {
+                words(to, &[*code as u64, u64::from(*target), columns.len() as u64])?;
+                columns.iter().try_for_each(|column| column.write(to))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of what is looked for, which is put at the end where it is not there.
+fn number<T>(all: &mut Vec<T>, is: impl FnMut(&T) -> bool, make: impl FnOnce() -> T) -> u32 {
+    let place = all.iter().position(is).unwrap_or_else(|| {
+        all.push(make());
+        all.len() - 1
+    });
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+fn words(to: &mut impl Write, words: &[u64]) -> io::Result<()> {
+    words.iter().try_for_each(|word| to.write_all(&word.to_le_bytes()))
+}
+
+/// Bytes, and zeros up to a multiple of 8.
+fn padded(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
+    to.write_all(&[0; 8][..bytes.len().next_multiple_of(8) - bytes.len()])
+}

@@ -1,0 +1,286 @@
+//! A program in another language beside this one.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Stdio};
+
+use embermark_contract::{ConnectionParameters, EngineError, Result};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
+
+use crate::operations::Table;
+use crate::{Answers, Command, Operations, Program};
+
+/// The first line of a program, with the version of the protocol that it speaks.
+#[derive(Deserialize)]
+struct Hello {
+    protocol: u32,
+}
+
+/// The protocol of docs/clients.md.
+const PROTOCOL: u32 = 1;
+
+/// What a program answers, or why it cannot.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word<T> {
+    Failed { error: String },
+    Unsupported { unsupported: String },
+    Said(T),
+}
+
+#[derive(Deserialize)]
+struct Loaded {
+    /// The language and the package, with their versions.
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Opened {
+    /// The settings that the package gave back when it was asked.
+    #[serde(default)]
+    settings: Map<String, serde_json::Value>,
+}
+
+/// An answer that says nothing more.
+#[derive(Deserialize)]
+struct Nothing {}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    /// Whether the operations, which only read, are done once before the clock starts.
+    pub warm_up: bool,
+    /// Begins the operations again until this time has passed; `None`: they are done once.
+    pub repeat_ns: Option<u64>,
+    /// After which no further operation is begun.
+    pub most_ns: Option<u64>,
+}
+
+/// What a run took by the program's own clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Done {
+    /// From before the first operation until the last commit is over.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub operations: u64,
+    /// Whether it ended because of [`Run::most_ns`].
+    pub capped: bool,
+}
+
+/// The process, which ends when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    /// The language and the package that were used, with their versions.
+    pub version: String,
+    answers: Option<(File, Vec<(u64, Vec<crate::operations::Code>)>)>,
+}
+
+impl Process {
+    /// Has a program that was started load the package for an engine.
+    ///
+    /// # Errors
+    /// When it does not start, speaks another protocol, or lacks the package.
+    pub fn load(mut child: Child, program: &Program) -> Result<Self> {
+        let out = child.stdout.take();
+        let out = out.ok_or_else(|| failed("start", "it has no output"))?;
+        let (version, answers) = (String::new(), None);
+        let mut process = Self { child, out: BufReader::new(out), version, answers };
+        // Not before it reads its standard input itself.
+        let Hello { protocol } = process.answer("start")?;
+        if protocol != PROTOCOL {
+            let what = format!("it speaks protocol {protocol}, and {PROTOCOL} is spoken here");
+            return Err(failed("start", what));
+        }
+        let binding = program.binding.map(|of| json!({ "name": of.package, "source": of.source }));
+        process.tell(&json!({
+            "do": "load",
+            "engine": program.engine,
+            "binding": binding,
+            "packages": program.packages,
+        }))?;
+        let said: Result<Loaded> = process.answer("load its package");
+        process.version = said.map_err(|error| program.lacking(error))?.version;
+        Ok(process)
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Has it open the database; the settings that it read back.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn open(&mut self, connection: &ConnectionParameters) -> Result<Vec<(String, String)>> {
+        let values: Map<_, _> = connection
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
+            .collect();
+        self.tell(&json!({ "do": "open", "connection": values }))?;
+        let Opened { settings } = self.answer("open the database")?;
+        let text = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Ok(settings.into_iter().map(|(name, value)| (name, text(value))).collect())
+    }
+
+    /// Gives it the operations, which it makes values of its own language of.
+    ///
+    /// # Errors
+    /// When it cannot read them, or its package cannot do them.
+    pub fn prepare(&mut self, operations: &Operations, run: Run) -> Result<()> {
+        #[derive(Serialize)]
+        struct Prepare<'a> {
+            r#do: &'a str,
+            operations: String,
+            answers: String,
+            statements: &'a [String],
+            tables: &'a [Table],
+            warm_up: bool,
+            repeat_ns: Option<u64>,
+        }
+        let doing = "be given its operations";
+        let wrong = |error: io::Error| failed(doing, error);
+        // In memory: on a disk they would be among what the engine writes.
+        let file = |name| memfd_create(name, MFdFlags::MFD_CLOEXEC).map(File::from);
+        let given = file(c"embermark-operations").map_err(|error| wrong(error.into()))?;
+        let answers = file(c"embermark-answers").map_err(|error| wrong(error.into()))?;
+        let mut to = BufWriter::new(&given);
+        operations.write(&mut to).and_then(|()| to.flush()).map_err(wrong)?;
+        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        self.tell(&Prepare {
+            r#do: "prepare",
+            operations: path(&given),
+            answers: path(&answers),
+            statements: &operations.statements,
+            tables: &operations.tables,
+            warm_up: run.warm_up,
+            repeat_ns: run.repeat_ns,
+        })?;
+        let Nothing {} = self.answer(doing)?;
+        self.answers = Some((answers, operations.shape()));
+        Ok(())
+    }
+
+    /// Has it do the operations.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub fn go(&mut self, run: Run) -> Result<Done> {
+        self.tell(&json!({ "do": "go", "most_ns": run.most_ns }))?;
+        self.answer("do its operations")
+    }
+
+    /// Has it hand over what it was answered.
+    ///
+    /// # Errors
+    /// When what it hands over is none of the answers to its operations.
+    pub fn answers(&mut self) -> Result<Answers> {
+        let doing = "hand over its answers";
+        self.tell(&json!({ "do": "answer" }))?;
+        let Nothing {} = self.answer(doing)?;
+        let (mut file, shape) =
+            self.answers.take().ok_or_else(|| failed(doing, "it was given nothing"))?;
+        let mut bytes = Vec::new();
+        let read = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
+        read.map_err(|error| failed(doing, error))?;
+        Answers::new(bytes, shape)
+    }
+
+    /// Has it close the database.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn close(&mut self) -> Result<()> {
+        self.tell(&json!({ "do": "close" }))?;
+        self.answer("close the database").map(|Nothing {}| ())
+    }
+
+    /// Nanoseconds of an operation that does nothing: what of each of its times is the program's own.
+    ///
+    /// # Errors
+    /// When it cannot tell.
+    pub fn floor(&mut self) -> Result<f64> {
+        const EMPTY: u64 = 100_000;
+        self.tell(&json!({ "do": "floor", "operations": EMPTY }))?;
+        let Done { elapsed_ns, operations, .. } = self.answer("do nothing")?;
+        Ok(elapsed_ns as f64 / operations.max(1) as f64)
+    }
+
+    /// Has it end.
+    ///
+    /// # Errors
+    /// When it ends otherwise than with success.
+    pub fn end(mut self) -> Result<()> {
+        self.child.stdin = None;
+        let status = self.child.wait().map_err(|error| failed("end", error))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(failed("end", format!("it ended with {status}")))
+    }
+
+    fn tell(&mut self, what: &impl Serialize) -> Result<()> {
+        let doing = "hear what to do";
+        let mut line = serde_json::to_vec(what).map_err(|e| failed(doing, e))?;
+        line.push(b'\n');
+        let stdin = self.child.stdin.as_mut();
+        let told = stdin.map_or(Ok(()), |stdin| stdin.write_all(&line));
+        told.or_else(|error| self.ended(doing, error))
+    }
+
+    fn answer<T: DeserializeOwned>(&mut self, doing: &'static str) -> Result<T> {
+        let mut line = String::new();
+        let read = self.out.read_line(&mut line).map_err(|e| failed(doing, e))?;
+        if read == 0 {
+            return self.ended(doing, "its output ended");
+        }
+        match serde_json::from_str(&line) {
+            Ok(Word::Said(said)) => Ok(said),
+            Ok(Word::Unsupported { unsupported }) => Err(EngineError::impossible(unsupported)),
+            Ok(Word::Failed { error }) => Err(failed(doing, error)),
+            Err(_) => {
+                let said: String = line.trim().chars().take(200).collect();
+                Err(failed(doing, format!("it said {said:?}")))
+            }
+        }
+    }
+
+    /// That it ended too early, by how it did so.
+    fn ended<T>(&mut self, doing: &str, why: impl ToString) -> Result<T> {
+        let _ = self.child.kill();
+        let why = why.to_string();
+        let ended = self.child.wait().map_or(why, |status| format!("it ended with {status}"));
+        Err(failed(doing, ended))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended is not hit.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn failed(doing: &str, why: impl ToString) -> EngineError {
+    EngineError::failed("the client", doing, why)
+}
+
+/// Makes this process a program, as [`Program::task`] says; returns only where it cannot be started.
+pub fn become_program(task: &str, out: File) -> io::Error {
+    let Command { program, arguments } = match serde_json::from_str(task) {
+        Ok(command) => command,
+        Err(error) => return error.into(),
+    };
+    std::process::Command::new(program).args(arguments).stdout(Stdio::from(out)).exec()
+}

@@ -1,0 +1,96 @@
+//! Which program is started for a client, and with which package.
+
+use std::path::{Path, PathBuf};
+
+use embermark_contract::{EngineError, Result};
+use embermark_libraries::deps;
+use embermark_model::Client;
+use serde::{Deserialize, Serialize};
+
+use crate::bindings::{self, Binding};
+
+/// A program that is started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Command {
+    /// Its path.
+    pub program: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<String>,
+}
+
+/// A client that is here, for an engine.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The client that was chosen.
+    pub client: Client,
+    /// The engine's id.
+    pub engine: String,
+    /// What is started.
+    pub command: Command,
+    /// The code for the package; `None` of a program of somebody else's.
+    pub(crate) binding: Option<&'static Binding>,
+    /// Where packages were installed, if they were.
+    pub(crate) packages: Option<PathBuf>,
+}
+
+/// The programs of this crate, which a language's interpreter is given.
+const PYTHON: &str = include_str!("../python/driver.py");
+const NODE: &str = include_str!("../node/driver.mjs");
+
+impl Program {
+    /// The program for a client and an engine.
+    ///
+    /// # Errors
+    /// Unsupported where no package for the engine is known, unavailable where there is no interpreter.
+    pub fn find(client: &Client, engine: &str) -> Result<Self> {
+        let (client, engine) = (client.clone(), engine.to_owned());
+        if let Some(path) = client.program() {
+            let command = Command { program: path.to_owned(), arguments: Vec::new() };
+            return Ok(Self { client, engine, command, binding: None, packages: None });
+        }
+        let binding = Some(bindings::find(client.language(), client.package(), &engine)?);
+        let folder = deps::folder(&format!("{}-clients", client.language()));
+        let packages = folder.is_dir().then_some(folder);
+        let (names, arguments) = match client.language() {
+            "python" => (["bin/python3", "python3"], ["-B", "-c", PYTHON].as_slice()),
+            _ => (
+                ["node_modules/node/bin/node", "node"],
+                ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", NODE]
+                    .as_slice(),
+            ),
+        };
+        let own =
+            packages.as_ref().map(|folder| folder.join(names[0])).filter(|path| path.is_file());
+        let program = own.or_else(|| on_search_path(names[1])).ok_or_else(|| {
+            let why = format!("there is no {} on the search path", names[1]);
+            EngineError::unavailable("the client", why, remedy(&client))
+        })?;
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Ok(Self { client, engine, command: Command { program, arguments }, binding, packages })
+    }
+
+    /// What a companion process is told so that it [becomes](crate::become_program) the program.
+    pub fn task(&self) -> String {
+        serde_json::to_string(&self.command).unwrap_or_default()
+    }
+
+    /// The error of a program that lacks its package, with what helps.
+    pub(crate) fn lacking(&self, error: EngineError) -> EngineError {
+        if self.client.program().is_some() || error.is_unsupported() {
+            return error;
+        }
+        EngineError::unavailable("the client", error.to_string(), remedy(&self.client))
+    }
+}
+
+/// The command that installs a language's packages.
+fn remedy(client: &Client) -> String {
+    format!("make {}-clients", client.language())
+}
+
+/// A program of the search path.
+fn on_search_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_program = |path: &PathBuf| path.is_absolute() && Path::is_file(path);
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(is_program)
+}

@@ -1,0 +1,198 @@
+//! A tape between a workload and an SQL store.
+
+use embermark_contract::row::Visit;
+use embermark_contract::sql::{
+    Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef,
+};
+use embermark_contract::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result,
+};
+
+use crate::lifecycle::lifecycle;
+use crate::operations::Code;
+use crate::tape::{Mode, State, Tape};
+
+/// An SQL store whose calls go over a tape.
+pub(crate) struct TapedSql {
+    store: Box<dyn SqlStore>,
+    tape: Tape,
+    /// The texts of its statements, by their numbers.
+    texts: Vec<String>,
+}
+
+impl TapedSql {
+    pub(crate) fn new(store: Box<dyn SqlStore>, tape: Tape) -> Self {
+        Self { store, tape, texts: Vec::new() }
+    }
+
+    fn note(&mut self, statement: Statement, text: &str) -> Statement {
+        if self.texts.len() <= statement.0 {
+            self.texts.resize(statement.0 + 1, String::new());
+        }
+        text.clone_into(&mut self.texts[statement.0]);
+        statement
+    }
+
+    /// Takes a call down, where calls are recorded.
+    fn record(&self, code: Code, text: &str, params: &[Param<'_>]) {
+        self.tape.with(|state| {
+            if let State::Record(operations) = state {
+                let statement = operations.statement(text);
+                operations.call(code, statement, params.iter().copied());
+            }
+        });
+    }
+}
+
+impl SqlStore for TapedSql {
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.store.dialect()
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        match self.tape.mode() {
+            Mode::Through => self.store.batch(sql),
+            Mode::Record => {
+                self.record(Code::Run, sql, &[]);
+                Ok(())
+            }
+            Mode::Play => self.run_played().map(drop),
+        }
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let statement = self.store.prepare(sql)?;
+        Ok(self.note(statement, sql))
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
+        let statement = self.store.prepare_untrusted(sql)?;
+        Ok(self.note(statement, sql))
+    }
+
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
+        match self.tape.mode() {
+            Mode::Through => self.store.run(statement, params),
+            Mode::Record => {
+                self.record(Code::Run, &self.texts[statement.0], params);
+                Ok(1)
+            }
+            Mode::Play => self.run_played(),
+        }
+    }
+
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        match self.tape.mode() {
+            Mode::Play => self.tape.with(|state| match state {
+                State::Play(answers) => answers.rows(Code::Query, visit),
+                State::Through | State::Record(_) => Ok(()),
+            }),
+            mode => {
+                if mode == Mode::Record {
+                    self.record(Code::Query, &self.texts[statement.0], params);
+                }
+                self.store.query(statement, params, visit)
+            }
+        }
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        if self.tape.mode() == Mode::Through {
+            return self.store.begin(access);
+        }
+        self.tape.with(|state| {
+            if let State::Record(operations) = state {
+                operations.begin(access == Access::Write);
+            }
+        });
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if self.tape.mode() == Mode::Through {
+            return self.store.commit();
+        }
+        self.tape.with(|state| {
+            if let State::Record(operations) = state {
+                operations.commit();
+            }
+        });
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        if self.tape.mode() == Mode::Through { self.store.roll_back() } else { Ok(()) }
+    }
+
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let mode = self.tape.mode();
+        if mode == Mode::Through {
+            return self.store.bulk_insert(table, rows);
+        }
+        let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
+        let mut given = 0;
+        self.tape.with(|state| {
+            let mut number = None;
+            if let State::Record(operations) = state {
+                operations.end_operation();
+                number = Some(operations.table(table.name, &names));
+            }
+            while let Some(row) = rows.next() {
+                given += 1;
+                if let (State::Record(operations), Some(number)) = (&mut *state, number) {
+                    operations.call(Code::Bulk, number, row.iter().copied());
+                    operations.end_operation();
+                }
+            }
+            match state {
+                State::Play(answers) if given > 0 => answers.loaded(),
+                _ => Ok(given),
+            }
+        })
+    }
+
+    fn bulk_sorted(&self) -> bool {
+        self.store.bulk_sorted()
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.store.loads_csv()
+    }
+
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        if self.tape.mode() == Mode::Through {
+            return self.store.load_csv(table, file);
+        }
+        Err(EngineError::impossible("no client in another language loads a CSV file"))
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.store.checkpoints()
+    }
+
+    fn data_changed(&mut self) {
+        self.store.data_changed();
+    }
+
+    fn expect(&mut self, step: QueryKind) -> Result<()> {
+        self.store.expect(step)
+    }
+}
+
+impl TapedSql {
+    /// How many rows the program says that a call has changed.
+    fn run_played(&self) -> Result<u64> {
+        self.tape.with(|state| match state {
+            State::Play(answers) => answers.changed(Code::Run),
+            State::Through | State::Record(_) => Ok(0),
+        })
+    }
+}
+
+lifecycle!(TapedSql);

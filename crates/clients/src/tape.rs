@@ -1,0 +1,116 @@
+//! What lies between a workload and its store.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use embermark_contract::kv::KvStore;
+use embermark_contract::sql::SqlStore;
+use embermark_contract::{EngineError, Reopener, Result, Store};
+
+use crate::Answers;
+use crate::kv::TapedPairs;
+use crate::operations::Operations;
+use crate::sql::TapedSql;
+
+/// A tape, of which every copy is the same.
+#[derive(Clone, Debug, Default)]
+pub struct Tape(Arc<Mutex<State>>);
+
+/// What happens to calls.
+#[derive(Debug, Default)]
+pub(crate) enum State {
+    /// The store does them.
+    #[default]
+    Through,
+    /// They are recorded; those that read go to the store as well.
+    Record(Operations),
+    /// They are answered as the program answered them.
+    Play(Answers),
+}
+
+impl Tape {
+    /// A store whose calls go over this tape.
+    ///
+    /// # Errors
+    /// Unsupported where no program in another language is written for the family.
+    pub fn between(&self, store: Store) -> Result<Store> {
+        match store {
+            Store::Sql(store) => {
+                Ok(Store::Sql(Box::new(TapedSql::new(store, self.clone())) as Box<dyn SqlStore>))
+            }
+            Store::Kv(store) => {
+                Ok(Store::Kv(Box::new(TapedPairs::new(store, self.clone())) as Box<dyn KvStore>))
+            }
+            Store::Document(_) | Store::Series(_) => Err(EngineError::impossible(
+                "no client in another language is written for stores of documents and of series yet",
+            )),
+        }
+    }
+
+    /// How such a store's database is opened again.
+    #[must_use]
+    pub fn reopener(&self, plain: Reopener) -> Reopener {
+        let tape = self.clone();
+        Reopener::new(move |store, meanwhile| tape.between(plain.reopen_after(store, meanwhile)?))
+    }
+
+    /// Begins to record.
+    pub fn record(&self) {
+        *self.state() = State::Record(Operations::default());
+    }
+
+    /// The operation under way is whole.
+    pub fn end_operation(&self) {
+        if let State::Record(operations) = &mut *self.state() {
+            operations.end_operation();
+        }
+    }
+
+    /// What was recorded; calls go through again.
+    pub fn recorded(&self) -> Operations {
+        self.end_operation();
+        match std::mem::take(&mut *self.state()) {
+            State::Record(operations) => operations,
+            State::Through | State::Play(_) => Operations::default(),
+        }
+    }
+
+    /// Begins to answer calls as a program did.
+    pub fn play(&self, answers: Answers) {
+        *self.state() = State::Play(answers);
+    }
+
+    /// Ends that; whether every answer was played.
+    pub fn played(&self) -> bool {
+        match std::mem::take(&mut *self.state()) {
+            State::Play(answers) => answers.is_over(),
+            State::Through | State::Record(_) => false,
+        }
+    }
+
+    /// One thread works at a time: a lock that a panic left is as good as another.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with what happens to calls.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state())
+    }
+
+    /// What happens to calls.
+    pub(crate) fn mode(&self) -> Mode {
+        match &*self.state() {
+            State::Through => Mode::Through,
+            State::Record(_) => Mode::Record,
+            State::Play(_) => Mode::Play,
+        }
+    }
+}
+
+/// A [`State`] without what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Through,
+    Record,
+    Play,
+}
