@@ -9,7 +9,7 @@ use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells, passwords};
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Configuration, Durability, Scale, ServerUrl, choice};
+use embermark_model::{Configuration, Configurations, Durability, Scale, ServerUrl, choice};
 use embermark_workloads::Workload;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -18,12 +18,15 @@ use crate::error::Failure;
 use crate::older;
 
 mod cards;
+mod clients;
 mod configurations;
 mod engine_libraries;
 mod files;
 mod memory;
 mod storages;
 
+use clients::with_clients;
+pub use clients::{clients, refuse_clients};
 pub use configurations::{columns, configurations, parsed};
 pub use engine_libraries::{engine_libraries, ids_or};
 use files::Chosen;
@@ -158,12 +161,22 @@ pub struct PlanArgs {
 
     /// Add a column: an engine with other settings, NAME=ENGINE:SETTING=VALUE,…
     ///
-    /// NAME may then stand among --engines. The setting library=DIR runs the version found in DIR. In a
-    /// plan file this is a table configuration.NAME with engine, settings and library.
+    /// NAME may then stand among --engines. The setting library=DIR runs the version found in DIR, and
+    /// client=CLIENT has a client do the timed work. In a plan file this is a table configuration.NAME with
+    /// engine, settings, library and client.
     /// docs/configurations.md lists the settings.
     #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parsed)]
     #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,
+
+    /// Measure each column from these languages: native, python, node, node:PACKAGE, ./PROGRAM
+    /// [default: native]
+    ///
+    /// Each client is a column of its own: sqlite-python. native is embermark itself. Engines for reference
+    /// stay native. Among --engines, sqlite-python names one such column.
+    /// docs/configurations.md has more.
+    #[arg(help_heading = ENGINES, long, value_delimiter = ',', value_name = "CLIENT,…")]
+    pub client: Vec<String>,
 
     /// Use a server that already runs instead of a private one: ENGINE=URL
     ///
@@ -289,6 +302,7 @@ impl PlanArgs {
             lenient: self.lenient.clone().filter(|_| files),
             engines: self.engines.clone(),
             configuration: self.configuration.clone(),
+            client: self.client.clone(),
             engine_library: self.engine_library.clone(),
             tier: self.tier.clone(),
             lasts: self.lasts.clone(),
@@ -434,10 +448,15 @@ impl PlanArgs {
         };
         let words = or_else(self.engines, &["embedded"]);
         let configurations = configurations(self.configuration, &words)?;
+        let engines = columns(&words, &configurations)?;
+        let clients = clients(&self.client)?;
+        let (engines, configurations) = with_clients(engines, configurations, &clients)?;
+        let urls = urls(&self.url)?;
+        refuse_urls_of_clients(&urls, &configurations)?;
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             workload_files: files,
-            engines: columns(&words, &configurations)?,
+            engines,
             configurations,
             engine_libraries: libraries,
             scales,
@@ -479,7 +498,7 @@ impl PlanArgs {
             disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
             cards: cards::cards(&self.card)?,
-            urls: urls(&self.url)?,
+            urls,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
         let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
@@ -637,6 +656,22 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
         urls.insert(engine.to_owned(), url);
     }
     Ok(urls)
+}
+
+/// Refuses a server given by its URL beside a client, whose columns embermark starts servers for.
+fn refuse_urls_of_clients(
+    urls: &BTreeMap<String, ServerUrl>,
+    configurations: &Configurations,
+) -> Result<(), Failure> {
+    let of_url = |own: &Configuration| own.client.is_some() && urls.contains_key(&own.engine);
+    let first = configurations.iter().find(|(_, own)| of_url(own));
+    first.map_or(Ok(()), |(name, own)| {
+        let engine = &own.engine;
+        Err(Failure::usage(format!(
+            "--url {engine}: '{name}' has a client, which is measured with a server that embermark starts: \
+             leave out the URL, or the client"
+        )))
+    })
 }
 
 #[cfg(test)]

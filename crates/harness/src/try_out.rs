@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use embermark_engines::OWN_DURABILITY;
-use embermark_model::{Configurations, Durability};
+use embermark_model::{Configuration, Configurations, Durability};
 
 use crate::facts::{Tries, ask};
 use crate::trial::WorkerCommand;
@@ -13,7 +13,8 @@ use crate::{Catalog, HarnessError};
 
 /// Opens an empty database of each configuration in each tier, in a process and a folder of its own
 /// in `dir`, where its engine is here: what the engine refuses is known before anything is measured.
-/// What is to be said of them: where what an engine gives back is not the tier's.
+/// What is to be said of them: where what an engine gives back is not the tier's. One that only has a
+/// client is opened as its engine is, and not tried.
 ///
 /// # Errors
 /// What the first one refuses, in its engine's words; or its library is not there.
@@ -25,7 +26,8 @@ pub fn try_out(
     catalog: &Catalog,
 ) -> Result<Vec<String>, HarnessError> {
     let mut says = Vec::new();
-    for (name, configuration) in all {
+    let differs = |own: &Configuration| own.has_settings() || own.library.is_some();
+    for (name, configuration) in all.iter().filter(|(_, own)| differs(own)) {
         // A private server may run as another user.
         let folder = tempfile::Builder::new()
             .prefix("embermark-try-")

@@ -21,6 +21,9 @@ pub struct Client(String);
 pub struct NoClient(pub String);
 
 impl Client {
+    /// The word for embermark itself, where no client does the work.
+    pub const NATIVE: &str = "native";
+
     /// The languages that embermark has a program for.
     pub const LANGUAGES: [&str; 2] = ["python", "node"];
 

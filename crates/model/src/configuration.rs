@@ -29,18 +29,23 @@ pub struct Configuration {
 pub type Configurations = BTreeMap<String, Configuration>;
 
 impl Configuration {
+    /// An engine as embermark sets it, finds it and uses it.
+    pub fn of(engine: impl Into<String>) -> Self {
+        Self { engine: engine.into(), settings: BTreeMap::new(), library: None, client: None }
+    }
+
     /// The settings as an engine is given them, by name.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Whether it has settings, whose durability is as its author says: not where it is another library
-    /// alone.
+    /// Whether it has settings, whose durability is as its author says: not where it only has another
+    /// library or a client.
     pub fn has_settings(&self) -> bool {
         !self.settings.is_empty()
     }
 
-    /// Engine and settings, wherever the library is.
+    /// Engine and settings, wherever the library is and whichever client uses it.
     pub fn subject(&self) -> String {
         Self { library: None, client: None, ..self.clone() }.to_string()
     }

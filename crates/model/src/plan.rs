@@ -8,7 +8,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configurations;
-use crate::{Card, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl, Storage, StorageName};
+use crate::{
+    Card, Client, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl, Storage, StorageName,
+};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,6 +163,16 @@ impl Plan {
     /// The id of the engine of a column: its configuration's, or the column's name itself.
     pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
         self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
+    }
+
+    /// The client that does the timed work of a column; `None`: embermark itself.
+    pub fn client_of(&self, column: &str) -> Option<&Client> {
+        self.configurations.get(column)?.client.as_ref()
+    }
+
+    /// The language that a column is used from, `python`; `native` without a client.
+    pub fn language_of(&self, column: &str) -> &str {
+        self.client_of(column).map_or(Client::NATIVE, Client::language)
     }
 }
 

@@ -27,7 +27,9 @@ use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{columns, configurations, engine_libraries, ids_or, or_else, parsed, storages};
+use crate::plan::{
+    columns, configurations, engine_libraries, ids_or, or_else, parsed, refuse_clients, storages,
+};
 use medium::Media;
 use told::Told;
 
@@ -231,6 +233,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         false => args.engines.clone(),
     };
     let configurations = configurations(args.configuration.clone(), &words)?;
+    refuse_clients(&configurations, "embermark durability")?;
     let mut engines = columns(&words, &configurations)?;
     engines.retain(|id| {
         let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;

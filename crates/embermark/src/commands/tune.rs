@@ -24,7 +24,7 @@ use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, configurations, milliseconds, parsed};
+use crate::plan::{PlanArgs, configurations, milliseconds, parsed, refuse_clients};
 use keeps::{Keeper, Proof};
 use subjects::{Task, set_of};
 
@@ -103,6 +103,7 @@ pub struct TuneArgs {
 pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let tier: Durability = args.tier.parse().map_err(Failure::usage)?;
     let own = configurations(args.configuration.clone(), &args.what)?;
+    refuse_clients(&own, "embermark tune")?;
     let is_engine = |word: &&String| own.contains_key(*word) || registry::select(word).is_ok();
     let (engines, mut workloads): (Vec<String>, Vec<String>) =
         args.what.iter().cloned().partition(|word| is_engine(&word));

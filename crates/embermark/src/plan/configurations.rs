@@ -1,18 +1,21 @@
-//! Configurations: `NAME=ENGINE:setting=value,…` on the command line, tables of a plan file, and the
-//! engines' own defaults.
+//! Configurations: `NAME=ENGINE:setting=value,…` on the command line, tables of a plan file, the
+//! engines' own defaults, and engines used by a client.
 
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 
 use embermark_engines::registry;
-use embermark_model::{Configuration, Configurations};
+use embermark_model::{Client, Configuration, Configurations};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+use super::clients::client;
 use crate::error::Failure;
 
-/// What stands among the settings on the command line and is none: where the library is.
+/// Words among the settings of the command line that are no settings: where the library is, and which
+/// client does the work.
 const LIBRARY: &str = "library";
+const CLIENT: &str = "client";
 
 /// What the names end in of the configurations of an engine's own defaults, and of the system's version.
 const DEFAULTS: &str = "-defaults";
@@ -31,9 +34,10 @@ pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
         }
     }
     let library = all.remove(LIBRARY).map(absolute).transpose()?;
+    let client = all.remove(CLIENT).map(|text| client(&text)).transpose()?.flatten();
     Ok((
         name.to_owned(),
-        Configuration { engine: engine.to_owned(), settings: all, library, client: None },
+        Configuration { settings: all, library, client, ..Configuration::of(engine) },
     ))
 }
 
@@ -62,18 +66,26 @@ pub fn of_file<'de, D: Deserializer<'de>>(
         #[serde(default)]
         settings: BTreeMap<String, serde_json::Value>,
         library: Option<PathBuf>,
+        client: Option<String>,
     }
     let tables = BTreeMap::<String, Table>::deserialize(from)?;
-    let configuration = |(name, Table { engine, settings, library }): (String, Table)| {
-        let text = |(setting, value): (String, serde_json::Value)| match value {
-            serde_json::Value::String(text) => Ok((setting, text)),
-            value if value.is_number() || value.is_boolean() => Ok((setting, value.to_string())),
-            _ => Err(D::Error::custom(format!("{setting} of configuration '{name}' is no value"))),
+    let configuration =
+        |(name, Table { engine, settings, library, client: by }): (String, Table)| {
+            let text = |(setting, value): (String, serde_json::Value)| match value {
+                serde_json::Value::String(text) => Ok((setting, text)),
+                value if value.is_number() || value.is_boolean() => {
+                    Ok((setting, value.to_string()))
+                }
+                _ => Err(D::Error::custom(format!(
+                    "{setting} of configuration '{name}' is no value"
+                ))),
+            };
+            let settings = settings.into_iter().map(text).collect::<Result<_, _>>()?;
+            let library = library.map(absolute).transpose().map_err(D::Error::custom)?;
+            let client =
+                by.map(|text| client(&text)).transpose().map_err(D::Error::custom)?.flatten();
+            Ok((name, Configuration { engine, settings, library, client }))
         };
-        let settings = settings.into_iter().map(text).collect::<Result<_, _>>()?;
-        let library = library.map(absolute).transpose().map_err(D::Error::custom)?;
-        Ok((name, Configuration { engine, settings, library, client: None }))
-    };
     tables.into_iter().map(configuration).collect()
 }
 
@@ -87,8 +99,8 @@ pub fn distinct(given: &[(String, Configuration)]) -> Result<(), Failure> {
     })
 }
 
-/// The configurations that were given, and those of the `words` that name an engine's own defaults or the
-/// system's version of it.
+/// The configurations that were given, and those of the `words` that name an engine's own defaults, the
+/// system's version of it, or a column with a client.
 pub fn configurations(
     given: Vec<(String, Configuration)>,
     words: &[String],
@@ -97,7 +109,7 @@ pub fn configurations(
     let mut all: Configurations = given.into_iter().collect();
     for word in words.iter().filter(|word| registry::find(word).is_err()) {
         if !all.contains_key(word)
-            && let Some(own) = defaults(word).or_else(|| system(word))
+            && let Some(own) = built_in(word).or_else(|| used_by(word, &all))
         {
             all.insert(
                 word.clone(),
@@ -106,6 +118,27 @@ pub fn configurations(
         }
     }
     Ok(all)
+}
+
+/// The configuration of an engine's own defaults or of the system's version of it, if the word names one.
+fn built_in(word: &str) -> Option<Result<Configuration, String>> {
+    defaults(word).or_else(|| system(word))
+}
+
+/// The configuration of a column with a client, `sqlite-python`, if the word names one.
+fn used_by(word: &str, given: &Configurations) -> Option<Result<Configuration, String>> {
+    let (column, language) = Client::LANGUAGES
+        .iter()
+        .find_map(|language| Some((word.strip_suffix(language)?.strip_suffix('-')?, *language)))?;
+    let own = match (given.get(column), registry::find(column)) {
+        (Some(own), _) => Ok(own.clone()),
+        (None, Ok(_)) => Ok(Configuration::of(column)),
+        (None, Err(_)) => built_in(column)?,
+    };
+    Some(own.and_then(|own| match &own.client {
+        Some(other) => Err(format!("'{column}' already has the client {other}: name it alone")),
+        None => Ok(Configuration { client: client(language)?, ..own }),
+    }))
 }
 
 /// The configuration of an engine's own defaults, if the word names one.
@@ -119,9 +152,7 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
             "the defaults of {engine} are not known here; name its settings with \
              --configuration NAME={engine}:setting=value"
         )),
-        false => {
-            Ok(Configuration { engine: engine.to_owned(), settings, library: None, client: None })
-        }
+        false => Ok(Configuration { settings, ..Configuration::of(engine) }),
     })
 }
 
@@ -129,12 +160,7 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
 fn system(word: &str) -> Option<Result<Configuration, String>> {
     let engine = word.strip_suffix(SYSTEM)?;
     let found = registry::find(engine).ok()?;
-    let own = |library| Configuration {
-        engine: engine.to_owned(),
-        settings: BTreeMap::new(),
-        library: Some(library),
-        client: None,
-    };
+    let own = |library| Configuration { library: Some(library), ..Configuration::of(engine) };
     Some(match found.system() {
         Some(folder) => folder.map(own).map_err(|error| error.to_string()),
         None => Err(format!(

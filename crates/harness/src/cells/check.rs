@@ -6,7 +6,7 @@ use embermark_engines::Kind;
 use embermark_engines::registry::GROUPS;
 use embermark_model::choice;
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Configurations, MemoryLimit};
+use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
 use super::{distinct, sharing};
@@ -108,7 +108,13 @@ pub fn check_configurations(
         if let Err(why) = engine.settings().check(settings) {
             return refused(format!("{}: {why}", configuration.engine));
         }
-        if !configuration.has_settings() && configuration.library.is_none() {
+        if configuration.client.is_some() && engine.info().kind == Kind::Reference {
+            return refused(format!(
+                "{} is for reference and takes no client",
+                configuration.engine
+            ));
+        }
+        if *configuration == Configuration::of(&*configuration.engine) {
             return refused("it has no settings: give NAME=ENGINE:setting=value".to_owned());
         }
     }

@@ -153,6 +153,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
         ("a workload", !given.workloads.is_empty()),
         ("--engines", !given.engines.is_empty()),
         ("--configuration", !given.configuration.is_empty()),
+        ("--client", !given.client.is_empty()),
         ("--tier", !given.tier.is_empty()),
         ("--variant", !given.variant.is_empty()),
         ("--phases", !given.phases.is_empty()),
