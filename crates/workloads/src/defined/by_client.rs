@@ -102,7 +102,7 @@ impl FileBench {
         meter: &mut Meter,
         observer: &mut dyn PhaseObserver,
     ) -> Result<()> {
-        let operations = self.record(phase)?;
+        let (operations, recorded) = self.record(phase)?;
         let work = self.prepared.cell.work(phase);
         let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
         let run = Run {
@@ -136,23 +136,28 @@ impl FileBench {
             let lead = self.prepared.cell.insert_of(phase).unwrap_or(phase);
             self.database.ready(part, lead)?;
         }
-        let Done { elapsed_ns, operations: ops, capped } = done;
+        let Done { elapsed_ns, operations: mut ops, capped } = done;
+        if !capped && !operations.is_empty() {
+            // One call may do what counts as several operations.
+            ops = ops / operations.len() * recorded;
+        }
         self.play(phase, answers, capped)?;
         meter.lasted_with(Measured { elapsed_ns, ops, capped }, &latencies);
         Ok(())
     }
 
-    /// The calls that a phase makes. Nothing is changed by them.
-    fn record(&mut self, phase: usize) -> Result<Operations> {
+    /// The calls that a phase makes, and how many operations they count as. Nothing is changed by them.
+    fn record(&mut self, phase: usize) -> Result<(Operations, u64)> {
         let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
-            return Ok(Operations::default());
+            return Ok((Operations::default(), 0));
         };
         tape.record();
         let each = tape.clone();
-        let made = self.perform_once(phase, &mut Meter::tracing(move || each.end_operation()));
+        let mut meter = Meter::tracing(move || each.end_operation());
+        let made = self.perform_once(phase, &mut meter);
         let recorded = tape.recorded();
         self.forget_found();
-        made.map(|()| recorded)
+        made.map(|()| (recorded, meter.measured().ops))
     }
 
     /// Makes the calls of a phase once more, and takes the program's answers as found. One that it was `capped` before
