@@ -27,7 +27,12 @@ macro_rules! binding {
 }
 
 /// All of them; of several for an engine the first is the usual one.
-static BINDINGS: &[Binding] = &[binding!("python", "sqlite3", "sqlite3.py", "sqlite")];
+static BINDINGS: &[Binding] = &[
+    binding!("python", "sqlite3", "sqlite3.py", "sqlite"),
+    binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
+    binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),
+    binding!("node", "sqlite3", "sqlite3.mjs", "sqlite"),
+];
 
 /// The code for an engine, with the package that was chosen or the usual one.
 ///
