@@ -17,7 +17,6 @@ export function version(of) {
 
 export function open({ file, pragmas }) {
   const own = new Database(file);
-  const names = pragmas.split("; ").map((pragma) => pragma.split("=")[0].trim());
   for (const pragma of pragmas.split("; ")) own.pragma(pragma);
   const atomically = own.transaction((work) => work());
 
@@ -32,7 +31,7 @@ export function open({ file, pragmas }) {
   };
 
   return {
-    settings: () => Object.fromEntries(names.map((name) => [name, own.pragma(name, { simple: true })])),
+    settings: (names) => Object.fromEntries(names.map((name) => [name, own.pragma(name, { simple: true })])),
     transaction,
 
     run(text) {

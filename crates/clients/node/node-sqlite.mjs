@@ -12,7 +12,6 @@ export const version = () => `node:sqlite, SQLite ${process.versions.sqlite}`;
 
 export function open({ file, pragmas }) {
   const own = new DatabaseSync(file);
-  const names = pragmas.split("; ").map((pragma) => pragma.split("=")[0].trim());
   for (const pragma of pragmas.split("; ")) own.exec(`PRAGMA ${pragma}`);
   const setting = (name) => Object.values(own.prepare(`PRAGMA ${name}`).get())[0];
 
@@ -24,7 +23,7 @@ export function open({ file, pragmas }) {
   };
 
   return {
-    settings: () => Object.fromEntries(names.map((name) => [name, setting(name)])),
+    settings: (names) => Object.fromEntries(names.map((name) => [name, setting(name)])),
     transaction,
 
     run(text) {

@@ -16,7 +16,6 @@ export async function open({ file, pragmas }) {
     const opened = new sqlite3.Database(file, (error) => error ? reject(error) : resolve(opened));
   });
   const exec = promisify(own.exec.bind(own)), get = promisify(own.get.bind(own));
-  const names = pragmas.split("; ").map((pragma) => pragma.split("=")[0].trim());
   for (const pragma of pragmas.split("; ")) await exec(`PRAGMA ${pragma}`);
 
   const statements = [];
@@ -48,7 +47,7 @@ export async function open({ file, pragmas }) {
   };
 
   return {
-    async settings() {
+    async settings(names) {
       const found = {};
       for (const name of names) [found[name]] = Object.values(await get(`PRAGMA ${name}`));
       return found;
