@@ -27,7 +27,13 @@ macro_rules! binding {
 }
 
 /// All of them; of several for an engine the first is the usual one.
-static BINDINGS: &[Binding] = &[binding!("python", "sqlite3", "sqlite3.py", "sqlite")];
+static BINDINGS: &[Binding] = &[
+    binding!("python", "sqlite3", "sqlite3.py", "sqlite"),
+    binding!("python", "duckdb", "duckdb.py", "duckdb"),
+    binding!("python", "lmdb", "lmdb.py", "lmdb"),
+    binding!("python", "psycopg", "psycopg.py", "postgres"),
+    binding!("python", "pymysql", "pymysql.py", "mariadb"),
+];
 
 /// The code for an engine, with the package that was chosen or the usual one.
 ///

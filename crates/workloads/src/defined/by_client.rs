@@ -115,10 +115,13 @@ impl FileBench {
         let (mut done, mut answers) = (Done::default(), None);
         database.reopen_after(&mut || {
             let connection = client.connection.clone();
-            let settings = client.process()?.open(&connection)?;
+            let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let settings = client.process()?.open(&connection, &names)?;
             client.keeps(&settings)?;
+            let expected = client.tape.expected();
             let process = client.process()?;
-            process.prepare(&operations, run)?;
+            process.prepare(&operations, expected, run)?;
             observer.process(ROLE, process.pid());
             observer.open();
             let went = process.go(run);
