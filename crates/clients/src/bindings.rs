@@ -31,6 +31,8 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "sqlite3", "sqlite3.py", "sqlite"),
     binding!("python", "duckdb", "duckdb.py", "duckdb"),
     binding!("python", "lmdb", "lmdb.py", "lmdb"),
+    binding!("python", "rocksdict", "rocksdict.py", "rocksdb"),
+    binding!("python", "plyvel", "plyvel.py", "leveldb"),
     binding!("python", "psycopg", "psycopg.py", "postgres"),
     binding!("python", "pymysql", "pymysql.py", "mariadb"),
 ];
