@@ -113,7 +113,7 @@ impl FileBench {
         };
         let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
-        let mut work = || {
+        let mut work = |client: &mut ByClient| {
             let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let connection = client.connection.clone();
@@ -133,15 +133,14 @@ impl FileBench {
             Ok((done, answers))
         };
         // Whatever came of it, the database is opened again.
-        let opened = database.reopen_after(&mut || {
-            went = work();
+        database.reopen_after(&mut || {
+            went = work(client);
+            if went.is_err() {
+                // It may have the database open still.
+                client.process = None;
+            }
             Ok(())
-        });
-        if went.is_err() {
-            // It may have the database open still.
-            client.process = None;
-        }
-        opened?;
+        })?;
         let (done, answers) = went?;
         let latencies = answers.latencies.clone();
         for part in self.prepared.cell.parts_of(phase) {
