@@ -6,7 +6,7 @@
 # make bench  the harness's own benchmarks
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
-# make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
+# make python-clients / make node-clients   only the set-up: what clients in Python and Node.js need (docs/clients.md)
 # make tune-defaults  look for better settings of every embedded engine, in each tier (docs/tuning.md); hours
 # make reproduce  repeat the five published comparisons (docs/reproduction.md); hours, goes on where it was ended; WITHIN=1h for the headlines first
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
@@ -19,7 +19,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers node-clients turso chdb book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients turso chdb book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -27,13 +27,13 @@ run: build
 build:
 	@scripts/deps.sh embedded scripts/build.sh
 
-test: deps servers node-clients test-deps
+test: deps servers python-clients node-clients test-deps
 	@scripts/test.sh
 
 check:
 	@scripts/check.sh
 
-test-long: deps servers node-clients test-deps
+test-long: deps servers python-clients node-clients test-deps
 	@EMBERMARK_TEST_LONG=1 scripts/test.sh
 
 # ARCHITECTURES='x86_64' for one alone.
@@ -62,6 +62,9 @@ deps:
 
 servers:
 	@scripts/deps.sh servers
+
+python-clients:
+	@scripts/deps.sh python-clients
 
 node-clients:
 	@scripts/deps.sh node-clients

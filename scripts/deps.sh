@@ -9,10 +9,11 @@
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
+#   deps.sh python-clients   what clients in Python need
 #   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
 #   deps.sh book       on request alone: mdBook, which makes a book of docs/
 #   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
-#   deps.sh packages embedded|tests|tools|servers|node-clients   of these the Debian packages alone
+#   deps.sh packages embedded|tests|tools|servers|node-clients|python-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
 set -eu
@@ -456,6 +457,28 @@ harperdb() {
     rm -rf "$work"
 }
 
+# python_clients: the packages of clients in Python, pinned by version and digest, in an environment of their own.
+python_clients() {
+    folder=$deps/python-clients requirements=crates/clients/python/requirements.txt
+    python=$(command -v python3) || { packages python3 python3-venv; python=$(command -v python3); } \
+        || { say 'there is no Python: its clients are left out'; return 0; }
+    cmp -s "$requirements" "$folder/fetched" && return 0
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+        || { say 'clients in Python need Python 3.11 or later; they are left out'; return 0; }
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || packages python3-venv
+    say 'fetching the packages of clients in Python (120 MB)'
+    log=$(mktemp)
+    if "$python" -m venv --clear "$folder" >"$log" 2>&1 \
+        && "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r "$requirements" >"$log" 2>&1; then
+        cp "$requirements" "$folder/fetched"
+    else
+        tail -n 3 "$log" >&2
+        say 'could not install the packages of clients in Python; going on without'
+        rm -rf "$folder"
+    fi
+    rm -f "$log"
+}
+
 # sqlite_in_node: whether Node.js has SQLite, by our copy of the package or Debian's.
 sqlite_in_node() {
     for package in "$PWD/.deps/node-sqlite3/node_modules/sqlite3" "/usr/lib/${system#* }-linux-gnu/nodejs/sqlite3"; do
@@ -759,6 +782,7 @@ case "${1:-}" in
     tools) embedded true; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
+    python-clients) python_clients ;;
     turso) turso ;;
     chdb) chdb ;;
     book) mdbook ;;
@@ -770,7 +794,8 @@ case "${1:-}" in
             tools) packages $berkeleydb $leveldb $(for_firebird) $rocksdb $tools libmariadb3 $clients ;;
             servers) packages $clients $(mongod_libraries) npm ;;
             node-clients) packages $node ;;
-            *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients" >&2; exit 2 ;;
+            python-clients) packages python3 python3-venv ;;
+            *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients, or $0 turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

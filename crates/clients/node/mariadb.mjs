@@ -29,7 +29,11 @@ export async function open({ socket, url, database, settings }) {
     return found;
   };
 
-  const many = (text) => async (rows) => (await own.batch(text, rows)).affectedRows;
+  // Of some statements there is a result for each row.
+  const many = (text) => async (rows) => {
+    const results = [await own.batch(text, rows)].flat();
+    return results.reduce((sum, { affectedRows }) => sum + affectedRows, 0);
+  };
 
   return {
     async settings(names) {

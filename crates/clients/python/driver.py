@@ -1,9 +1,10 @@
 """A client in Python: does the operations of a phase in place of embermark, by its own clock.
 
 docs/clients.md describes what passes between the two. What depends on the package is in one file for each package beside
-this one. Such a file has `version()` and `open(connection, tables)`, which returns an object with
+this one. Such a file has `version()` and `open(connection)`, which returns an object with
 
-- `settings()`: the settings that keep the durability, as the database itself tells them;
+- `settings(names)`: the values of settings, as the database itself tells them;
+- where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 - `begin(writes)`, `commit()`: a transaction;
 - for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`: a function
   of a tuple of parameters that does the call and returns its answer, the number of rows changed or the rows;
@@ -92,6 +93,8 @@ class Phase:
         if bytes(reader.padded(8)) != b"embmops1":
             raise ValueError("the file of operations is of another version")
         self.database, self.told = database, told
+        if hasattr(database, "expect"):
+            database.expect(told["expected"])
         self.blocks = [Block(reader) for _ in range(reader.words(1)[0])]
         for block in self.blocks:
             for code, target, _ in block.calls:
@@ -283,7 +286,7 @@ def main():
                 say({"version": f"Python {version}, {binding.version()}"})
             elif do == "open":
                 database = binding.open(told["connection"])
-                say({"settings": database.settings()})
+                say({"settings": database.settings(told["read_back"])})
             elif do == "prepare":
                 phase = Phase(database, told)
                 say({})

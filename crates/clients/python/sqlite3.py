@@ -18,14 +18,11 @@ def open(connection):
 class Database:
     def __init__(self, connection):
         self.own = sqlite3.connect(connection["file"], isolation_level=None)
-        self.names = []
         for pragma in connection["pragmas"].split("; "):
-            name = pragma.split("=")[0].strip()
             self.own.execute(f"PRAGMA {pragma}")
-            self.names.append(name)
 
-    def settings(self):
-        return {name: self.own.execute(f"PRAGMA {name}").fetchone()[0] for name in self.names}
+    def settings(self, names):
+        return {name: self.own.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
 
     def begin(self, writes):
         self.own.execute("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -29,9 +29,20 @@ macro_rules! binding {
 /// All of them; of several for an engine the first is the usual one.
 static BINDINGS: &[Binding] = &[
     binding!("python", "sqlite3", "sqlite3.py", "sqlite"),
+    binding!("python", "duckdb", "duckdb.py", "duckdb"),
+    binding!("python", "lmdb", "lmdb.py", "lmdb"),
+    binding!("python", "rocksdict", "rocksdict.py", "rocksdb"),
+    binding!("python", "plyvel", "plyvel.py", "leveldb"),
+    binding!("python", "psycopg", "psycopg.py", "postgres"),
+    binding!("python", "pymysql", "pymysql.py", "mariadb"),
     binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
     binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),
     binding!("node", "sqlite3", "sqlite3.mjs", "sqlite"),
+    binding!("node", "duckdb", "duckdb.mjs", "duckdb"),
+    binding!("node", "lmdb", "lmdb.mjs", "lmdb"),
+    binding!("node", "classic-level", "classic-level.mjs", "leveldb"),
+    binding!("node", "pg", "pg.mjs", "postgres"),
+    binding!("node", "mariadb", "mariadb.mjs", "mariadb"),
 ];
 
 /// The code for an engine, with the package that was chosen or the usual one.

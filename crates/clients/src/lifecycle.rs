@@ -46,6 +46,7 @@ macro_rules! lifecycle {
             }
 
             fn close(self: Box<Self>) -> Result<()> {
+                self.tape.close();
                 self.store.close()
             }
 

@@ -115,16 +115,20 @@ impl Process {
         self.child.id()
     }
 
-    /// Has it open the database; the settings that it read back.
+    /// Has it open the database; the settings of these names that it read back.
     ///
     /// # Errors
     /// When it cannot.
-    pub fn open(&mut self, connection: &ConnectionParameters) -> Result<Vec<(String, String)>> {
+    pub fn open(
+        &mut self,
+        connection: &ConnectionParameters,
+        read_back: &[&str],
+    ) -> Result<Vec<(String, String)>> {
         let values: Map<_, _> = connection
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
             .collect();
-        self.tell(&json!({ "do": "open", "connection": values }))?;
+        self.tell(&json!({ "do": "open", "connection": values, "read_back": read_back }))?;
         let Opened { settings } = self.answer("open the database")?;
         let text = |value: serde_json::Value| match value {
             serde_json::Value::String(text) => text,
@@ -137,7 +141,7 @@ impl Process {
     ///
     /// # Errors
     /// When it cannot read them, or its package cannot do them.
-    pub fn prepare(&mut self, operations: &Operations, run: Run) -> Result<()> {
+    pub fn prepare(&mut self, operations: &Operations, expected: &str, run: Run) -> Result<()> {
         #[derive(Serialize)]
         struct Prepare<'a> {
             r#do: &'a str,
@@ -145,6 +149,7 @@ impl Process {
             answers: String,
             statements: &'a [String],
             tables: &'a [Table],
+            expected: &'a str,
             warm_up: bool,
             repeat_ns: Option<u64>,
         }
@@ -163,6 +168,7 @@ impl Process {
             answers: path(&answers),
             statements: &operations.statements,
             tables: &operations.tables,
+            expected,
             warm_up: run.warm_up,
             repeat_ns: run.repeat_ns,
         })?;

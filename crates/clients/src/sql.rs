@@ -181,6 +181,7 @@ impl SqlStore for TapedSql {
     }
 
     fn expect(&mut self, step: QueryKind) -> Result<()> {
+        self.tape.expect(step);
         self.store.expect(step)
     }
 }

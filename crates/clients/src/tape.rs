@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use embermark_contract::kv::KvStore;
-use embermark_contract::sql::SqlStore;
+use embermark_contract::sql::{QueryKind, SqlStore};
 use embermark_contract::{EngineError, Reopener, Result, Store};
 
 use crate::Answers;
@@ -13,7 +13,16 @@ use crate::sql::TapedSql;
 
 /// A tape, of which every copy is the same.
 #[derive(Clone, Debug, Default)]
-pub struct Tape(Arc<Mutex<State>>);
+pub struct Tape(Arc<Mutex<Inner>>);
+
+/// What happens to calls, and what the engine was told to expect.
+#[derive(Debug, Default)]
+struct Inner {
+    state: State,
+    expected: Option<QueryKind>,
+    /// Whether the store was closed, and no other has taken its place.
+    is_closed: bool,
+}
 
 /// What happens to calls.
 #[derive(Debug, Default)]
@@ -50,17 +59,22 @@ impl Tape {
     #[must_use]
     pub fn reopener(&self, plain: Reopener) -> Reopener {
         let tape = self.clone();
-        Reopener::new(move |store, meanwhile| tape.between(plain.reopen_after(store, meanwhile)?))
+        Reopener::new(move |store, meanwhile| {
+            let opened = plain.reopen_after(store, meanwhile)?;
+            // One that has connected again is the same store, with the tape before it.
+            let is_another = std::mem::take(&mut tape.inner().is_closed);
+            if is_another { tape.between(opened) } else { Ok(opened) }
+        })
     }
 
     /// Begins to record.
     pub fn record(&self) {
-        *self.state() = State::Record(Operations::default());
+        self.inner().state = State::Record(Operations::default());
     }
 
     /// The operation under way is whole.
     pub fn end_operation(&self) {
-        if let State::Record(operations) = &mut *self.state() {
+        if let State::Record(operations) = &mut self.inner().state {
             operations.end_operation();
         }
     }
@@ -68,7 +82,7 @@ impl Tape {
     /// What was recorded; calls go through again.
     pub fn recorded(&self) -> Operations {
         self.end_operation();
-        match std::mem::take(&mut *self.state()) {
+        match std::mem::take(&mut self.inner().state) {
             State::Record(operations) => operations,
             State::Through | State::Play(_) => Operations::default(),
         }
@@ -76,30 +90,48 @@ impl Tape {
 
     /// Begins to answer calls as a program did.
     pub fn play(&self, answers: Answers) {
-        *self.state() = State::Play(answers);
+        self.inner().state = State::Play(answers);
     }
 
     /// Ends that; whether every answer was played.
     pub fn played(&self) -> bool {
-        match std::mem::take(&mut *self.state()) {
+        match std::mem::take(&mut self.inner().state) {
             State::Play(answers) => answers.is_over(),
             State::Through | State::Record(_) => false,
         }
     }
 
+    /// The store is about to be closed.
+    pub(crate) fn close(&self) {
+        self.inner().is_closed = true;
+    }
+
+    /// The store was told to expect such statements.
+    pub(crate) fn expect(&self, kind: QueryKind) {
+        self.inner().expected = Some(kind);
+    }
+
+    /// What statements the store was last told to expect, for a program: `point` or `analytic`.
+    pub fn expected(&self) -> &'static str {
+        match self.inner().expected {
+            Some(QueryKind::Analytic) => "analytic",
+            Some(QueryKind::Point) | None => "point",
+        }
+    }
+
     /// One thread works at a time: a lock that a panic left is as good as another.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something with what happens to calls.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        work(&mut self.state())
+        work(&mut self.inner().state)
     }
 
     /// What happens to calls.
     pub(crate) fn mode(&self) -> Mode {
-        match &*self.state() {
+        match &self.inner().state {
             State::Through => Mode::Through,
             State::Record(_) => Mode::Record,
             State::Play(_) => Mode::Play,

@@ -155,7 +155,8 @@ pub struct PlanArgs {
 
     /// Engines to compare: ids, or embedded, servers, all [default: embedded]
     ///
-    /// ENGINE-defaults measures an engine with its own default settings.
+    /// ENGINE-defaults measures an engine with its own default settings, ENGINE-python one that is used from
+    /// Python.
     #[arg(help_heading = ENGINES, short, long, value_delimiter = ',', value_name = "ENGINE,…")]
     pub engines: Vec<String>,
 
@@ -175,7 +176,7 @@ pub struct PlanArgs {
     /// Each client is a column of its own: sqlite-python. native is embermark itself. Engines for reference
     /// stay native. Among --engines, sqlite-python names one such column.
     /// docs/configurations.md has more.
-    #[arg(help_heading = ENGINES, long, value_delimiter = ',', value_name = "CLIENT,…")]
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_delimiter = ',', value_name = "CLIENT,…")]
     pub client: Vec<String>,
 
     /// Use a server that already runs instead of a private one: ENGINE=URL

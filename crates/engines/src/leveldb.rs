@@ -18,8 +18,8 @@ use crate::log_files::{holds, log_files};
 use crate::lsm::{Reads, To, Value};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
+    OpenOptions, Opened, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -200,6 +200,23 @@ impl Lifecycle for Client {
     fn maintain(&mut self) -> Result<()> {
         opened(&self.db)?.compact(None);
         Ok(())
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let own = &opened(&self.db)?.own;
+        let with = &own.options;
+        let sizes = [
+            ("write_buffer_size", Some(with.write_buffer.to_string())),
+            ("lru_cache_size", Some(with.cache.to_string())),
+            ("bloom_filter_bits", Some(with.filter_bits.to_string())),
+            ("block_size", with.block_size.map(|bytes| bytes.to_string())),
+            ("block_restart_interval", with.block_restart_interval.map(|keys| keys.to_string())),
+            ("max_file_size", with.max_file_size.map(|bytes| bytes.to_string())),
+            ("max_open_files", with.max_open_files.map(|files| files.to_string())),
+        ];
+        let dir = own.folder.display().to_string();
+        let sizes = sizes.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        Ok([("dir", dir), ("sync", with.sync.to_string())].into_iter().chain(sizes).collect())
     }
 
     fn join(&self) -> Join {

@@ -353,11 +353,13 @@ impl Run<'_> {
         Ok(trial)
     }
 
-    /// Checks that the engine of a trial is of the version of the trials before with the same library.
+    /// Checks that the engine of a trial is of the version of the trials before with the same library
+    /// and the same client, whose package may bring another.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
         let of = |cell: &CellId| {
             let own = self.plan.configurations.get(&cell.engine);
-            (self.plan.engine_of(&cell.engine).to_owned(), own.and_then(|own| own.library.clone()))
+            let own = own.map(|own| (own.library.clone(), own.client.clone()));
+            (self.plan.engine_of(&cell.engine).to_owned(), own.unwrap_or_default())
         };
         let known = self.journal.trials.iter();
         let known = known.filter(|ended| of(&ended.cell) == of(cell));

@@ -171,7 +171,11 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     enter(&job.groups)?;
-    let baseline_bytes = probe::resident_bytes(std::process::id());
+    // A program in another language has no part that is not its own.
+    let baseline_bytes = match client {
+        Some(_) => Some(0),
+        None => probe::resident_bytes(std::process::id()),
+    };
 
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;

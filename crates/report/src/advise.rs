@@ -2,6 +2,7 @@
 //! for who says what they need. `docs/advice.md` has the rule.
 
 mod brief;
+mod clients;
 mod criteria;
 mod devices;
 mod facts;
@@ -25,7 +26,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Conditions, Durability};
+use embermark_model::{Client, Conditions, Durability};
 use serde::Serialize;
 
 pub use brief::brief;
@@ -42,6 +43,7 @@ pub use turns::CriterionTurn;
 use crate::statistics;
 use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{notes, scaling, text};
+use clients::Language;
 use levels::Level;
 
 /// What every engine is and how it compares at one number of rows under the same conditions, by
@@ -56,7 +58,13 @@ pub struct AdviceTable {
     /// Within how much memory, and on which storage.
     #[serde(flatten)]
     pub conditions: Conditions,
-    /// All of it in words: `10k rows`, `10k rows within 256 MiB on sd-a1`.
+    /// The language that the engines are used from, `python`; absent: embermark itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The clients of that language, as `embermark run --client` takes them.
+    #[serde(skip)]
+    pub clients: Vec<String>,
+    /// All of it in words: `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
     pub at: String,
     /// What engines are compared by, in the order in which they are shown.
     pub criteria: Vec<Criterion>,
@@ -102,6 +110,11 @@ impl RestsOn {
 }
 
 impl AdviceTable {
+    /// The language that the engines are used from: `native`, `python`.
+    pub fn language(&self) -> &str {
+        self.client.as_deref().unwrap_or(Client::NATIVE)
+    }
+
     /// Of what these criteria rest on what is no answer for the rows asked for: more than ten times
     /// fewer or more.
     pub fn too_far(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
@@ -198,14 +211,16 @@ pub struct Facts {
 pub struct AdviceTables {
     /// One for each scale that was measured, the smallest first, or the one nearest to the rows
     /// asked for; without a limit of memory and an imitated storage first, then under each of the other
-    /// conditions. Of each workload a table rests on the nearest scale under its conditions alone.
+    /// conditions. Of each workload a table rests on the nearest scale under its conditions only. All
+    /// of this for each language that engines are used from, embermark itself first.
     pub tables: Vec<AdviceTable>,
     /// Between which scales the order of two engines turns, by criterion.
     pub turns: Vec<CriterionTurn>,
 }
 
 /// The tables of one or several results: one for each scale measured, or the one nearest to `rows`,
-/// under each of these conditions that was measured; without any, under each there is.
+/// under each of these conditions that was measured; without any, under each there is. Columns of
+/// different languages are never in one table: a program in Python cannot take what only Rust has.
 /// Several results are taken for one run on one machine with one protocol:
 /// [`crate::compare::unpoolable`] tells whether they are.
 pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions]) -> AdviceTables {
@@ -213,14 +228,37 @@ pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions
     let Some(file) = pooled.as_deref() else {
         return AdviceTables { tables: Vec::new(), turns: Vec::new() };
     };
+    let mut all = AdviceTables { tables: Vec::new(), turns: Vec::new() };
+    let mut languages = clients::by_language(file);
+    if languages.iter().any(|own| own.has_cells(conditions)) {
+        languages.retain(|own| own.has_cells(conditions));
+    }
+    for language in &languages {
+        let own = of_columns(language, rows, conditions);
+        all.tables.extend(own.tables);
+        all.turns.extend(own.turns);
+    }
+    all
+}
+
+/// The tables of one result, whatever language its columns are used from.
+pub(crate) fn of_all_columns(file: &ResultFile, conditions: &[Conditions]) -> AdviceTables {
+    of_columns(&Language::all(file), None, conditions)
+}
+
+fn of_columns(
+    language: &Language<'_>,
+    rows: Option<u64>,
+    conditions: &[Conditions],
+) -> AdviceTables {
+    let file = &*language.file;
     let comparison = summary::compare(file, &[]);
     let levels = levels::of(&comparison, rows, conditions);
     let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &comparison.kinds);
     turns.retain(|turn| levels.iter().any(|level| level.conditions == turn.conditions));
-    let tables =
-        levels.iter().map(|level| AdviceTable { asked: rows, ..table(file, &comparison, level) });
-    let tables = tables.collect();
-    AdviceTables { tables, turns }
+    turns.iter_mut().for_each(|turn| turn.client.clone_from(&language.name));
+    let tables = levels.iter().map(|level| table(language, &comparison, level, rows));
+    AdviceTables { tables: tables.collect(), turns }
 }
 
 /// Sets ratios to the best engine of a tier: over several workloads nobody may be the best of each, and the mean of
@@ -249,10 +287,12 @@ fn over_the_best(engines: &mut [EngineAdvice]) {
 }
 
 fn table<'a>(
-    file: &'a ResultFile,
+    language: &'a Language<'_>,
     comparison: &Comparison<'a>,
     Level { rows, conditions, groups }: &Level<'a, '_>,
+    asked: Option<u64>,
 ) -> AdviceTable {
+    let file = &*language.file;
     let kinds = &comparison.kinds;
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
@@ -304,9 +344,11 @@ fn table<'a>(
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
     let mut table = AdviceTable {
         rows: *rows,
-        asked: None,
+        asked,
         conditions: *conditions,
-        at: levels::at(*rows, *conditions),
+        client: language.name.clone(),
+        clients: language.clients.clone(),
+        at: levels::at(*rows, *conditions, language.name.as_deref()),
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
-use embermark_model::{Conditions, Durability, Scale};
+use embermark_model::{Client, Conditions, Durability, Scale};
 use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevices, Weight};
 use embermark_report::shown::{self, Record};
 use embermark_report::{Format, OfDevice, compare, load};
@@ -63,6 +63,11 @@ pub struct AdviseArgs {
     /// [default: this machine's, and each storage measured in a list of its own]
     #[arg(long, value_name = "STORAGE,…", value_delimiter = ',')]
     storage: Vec<String>,
+
+    /// Advice for who uses an engine from this language: native (embermark itself), python, node, …
+    /// [default: each language measured in a list of its own]
+    #[arg(long, value_name = "CLIENT,…", value_delimiter = ',')]
+    client: Vec<String>,
 
     /// Leave out engines that commit fewer single rows per second than this
     #[arg(long, value_name = "ROWS/S", value_parser = rate::rows)]
@@ -121,7 +126,8 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
     let rows = args.scale.map(rows).transpose()?;
-    let tables = if args.devices { over_devices(&args)? } else { of_one_machine(&args, rows)? };
+    let mut tables = if args.devices { over_devices(&args)? } else { of_one_machine(&args, rows)? };
+    keep_clients(&mut tables, &args.client)?;
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
         let criteria = tables.tables.first().into_iter().flat_map(|table| &table.criteria);
@@ -224,6 +230,16 @@ fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, 
     }
 }
 
+/// Keeps what is for the languages that are chosen; without a choice all.
+fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Failure> {
+    let languages = tables.tables.iter().map(|table| table.language().to_owned());
+    measured("--client", chosen, languages)?;
+    let is_chosen = |language: &str| chosen.is_empty() || chosen.iter().any(|of| of == language);
+    tables.tables.retain(|table| is_chosen(table.language()));
+    tables.turns.retain(|turn| is_chosen(turn.client.as_deref().unwrap_or(Client::NATIVE)));
+    Ok(())
+}
+
 /// Refuses what is chosen with an option and was not measured.
 fn measured(
     option: &str,
@@ -278,7 +294,7 @@ fn weight(text: &str) -> Result<Weight, Failure> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use embermark_model::{MemoryLimit, StorageName};
+    use embermark_model::{Configuration, MemoryLimit, StorageName};
 
     use super::*;
 
@@ -330,6 +346,27 @@ mod tests {
         assert!(storages.contains("--storage emmc, but with none, sd-a1"), "{storages}");
         let both = refused(&["--memory-limit", "256MiB", "--storage", "sd-a1"]);
         assert!(both.contains("both with --memory-limit 256 MiB and --storage sd-a1"), "{both}");
+    }
+
+    #[test]
+    fn a_client_that_was_not_measured_is_refused_with_those_that_were() {
+        let mut result = result();
+        let python =
+            Configuration { client: Some("python".parse().unwrap()), ..Configuration::of("lmdb") };
+        result.plan.configurations.insert("lmdb".to_owned(), python);
+        let kept = |words: &[&str]| {
+            let mut tables = advise::tables(&[&result], None, &[]);
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            keep_clients(&mut tables, &words).map(|()| {
+                let all = tables.tables.iter().map(|table| table.language().to_owned());
+                all.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(kept(&[]).unwrap(), ["native", "python"]);
+        assert_eq!(kept(&["python"]).unwrap(), ["python"]);
+        assert_eq!(kept(&["native", "python"]).unwrap(), ["native", "python"]);
+        let refused = kept(&["node"]).unwrap_err().to_string();
+        assert!(refused.contains("--client node, but with native, python"), "{refused}");
     }
 
     #[test]

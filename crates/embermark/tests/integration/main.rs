@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 
 mod bad_input;
+mod client_columns;
 mod clients;
 mod clients_of;
 mod common;

@@ -19,8 +19,8 @@ use embermark_model::{Durability, Explained, StandsOut};
 use crate::settings::lines;
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, Settings, Takes, Tier,
+    Availability, Candidate, ConnectionParameters, DataModel, Engine, Info, Kind, OpenOptions,
+    Opened, Origin, Result, Setting, Settings, Takes, Tier,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -102,6 +102,9 @@ impl Engine for DuckDb {
     }
 }
 
+/// The option of `ATTACH` that leaves the log out.
+const NO_LOG: &str = "RECOVERY_MODE no_wal_writes";
+
 /// What a database is opened by.
 #[derive(Clone)]
 struct Place {
@@ -117,9 +120,9 @@ impl Place {
         self.configure(&connection).map(|()| connection)
     }
 
-    fn connect(&self) -> Result<Connection> {
-        let (api, options) = (&self.library.api, &self.options);
-        let file = options.dir.join(FILE);
+    /// What a database is opened with.
+    fn settings(&self) -> Vec<(&str, String)> {
+        let options = &self.options;
         let mut ours = vec![
             ("memory_limit", format!("{}B", memory_limit(options))),
             ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
@@ -138,22 +141,45 @@ impl Place {
         }
         let block_size = options.configured().filter(|(name, _)| *name == BLOCK_SIZE.0);
         let block_size = block_size.map(|(name, value)| (name, value.to_owned()));
-        let settings: Vec<_> = options.not_configured(ours).chain(block_size).collect();
+        options.not_configured(ours).chain(block_size).collect()
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        let (api, settings) = (&self.library.api, self.settings());
+        let file = self.options.dir.join(FILE);
         if self.log != Log::None {
             return Connection::open(api, Some(&file), &settings);
         }
         let connection = Connection::open(api, None, &settings)?;
         let path = quoted(&file);
-        connection.batch(&format!(
-            "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
-        ))?;
+        connection.batch(&format!("ATTACH {path} AS embermark ({NO_LOG}); USE embermark"))?;
         Ok(connection)
+    }
+
+    /// What a configuration has and an open database takes.
+    fn later(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0)
+    }
+
+    /// What a program in another language is told.
+    fn connection(&self) -> ConnectionParameters {
+        let json = |pairs: Vec<(&str, String)>| {
+            let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.into()));
+            serde_json::Value::Object(pairs.collect()).to_string()
+        };
+        let later = self.later().map(|(name, value)| (name, value.to_owned())).collect();
+        let attach = if self.log == Log::None { NO_LOG } else { "" };
+        vec![
+            ("file", self.options.dir.join(FILE).display().to_string()),
+            ("settings", json(self.settings())),
+            ("set", json(later)),
+            ("attach", attach.to_owned()),
+        ]
     }
 
     /// Sets on a connection what a configuration has and an open database takes.
     fn configure(&self, connection: &Connection) -> Result<()> {
-        let mut later = self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0);
-        later.try_for_each(|(name, value)| {
+        self.later().try_for_each(|(name, value)| {
             connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
         })
     }

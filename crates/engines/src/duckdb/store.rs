@@ -10,7 +10,9 @@ use crate::clients::Moved;
 use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
+use crate::{
+    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result, Store,
+};
 use embermark_libraries::duckdb::connection::Connection;
 
 /// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
@@ -196,6 +198,10 @@ impl Driver for Session {
                     (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
                     block's checksum when it reads the block";
         Err(EngineError::unsupported(NAME, what))
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        Ok(self.place.connection())
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {

@@ -16,8 +16,9 @@ use embermark_model::Durability;
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
-    Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, Limits,
-    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
+    Availability, Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError,
+    Join, Lifecycle, Limits, OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Store,
+    TierSetting, TierTable,
 };
 
 mod check;
@@ -221,6 +222,24 @@ impl Lifecycle for Databases {
     /// snapshot keeps other processes from using pages again that it sees.
     fn join(&self) -> Join {
         Join::At(self.dir.clone())
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let (flags, ..) = self.env.facts()?;
+        let kept = SYNCED.at_least.iter().chain(SYNCED.read_back).map(|(name, _)| *name);
+        let known = SETTINGS.known.iter().zip(FLAGS);
+        let kept: Vec<&str> = kept.collect();
+        let kept = known.filter(|(setting, _)| kept.contains(&setting.name));
+        let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
+        Ok(kept.map(|(setting, flag)| (setting.name.to_owned(), on(flag))).collect())
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let (flags, map, _) = self.env.facts()?;
+        let set = SETTINGS.known.iter().zip(FLAGS).filter(|(_, flag)| flags & flag != 0);
+        let names: Vec<&str> = set.map(|(setting, _)| setting.name).collect();
+        let map = map.to_string();
+        Ok(vec![("dir", self.dir.clone()), ("flags", names.join(" ")), ("map_bytes", map)])
     }
 
     /// The same environment and tables, with transactions of its own: readers wait for nobody, and

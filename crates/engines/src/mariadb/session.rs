@@ -15,7 +15,10 @@ use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Background, Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
+use crate::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result,
+    Store,
+};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -338,6 +341,14 @@ impl Driver for Session {
         let rows: Vec<[String; 2]> =
             self.connection.rows(&sql).map_err(|e| failed("read its settings back", &e))?;
         Ok(rows.into_iter().map(<[String; 2]>::into).collect())
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let server = match &self.elsewhere {
+            Address::Socket(path) => ("socket", path.display().to_string()),
+            Address::Url(url) => ("url", url.clone()),
+        };
+        Ok(vec![server, ("database", self.database.clone()), ("settings", Self::settings())])
     }
 
     fn join(&self) -> Join {

@@ -17,7 +17,10 @@ use super::{NAME, check, dialect, external, reader, settings};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Background, Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
+use crate::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result,
+    Store,
+};
 
 /// In place of a schema's name: the whole database is ours.
 pub(super) const WHOLE: &str = "-";
@@ -435,6 +438,12 @@ impl Driver for Session {
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         settings::of_tier(self)
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let (_, place) = self.place()?;
+        let settings = self.settings.clone().unwrap_or_default();
+        Ok(vec![("conninfo", place.to_owned()), ("settings", settings)])
     }
 
     fn join(&self) -> Join {

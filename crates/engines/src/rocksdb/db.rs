@@ -29,6 +29,8 @@ pub(super) struct Families {
     pub db: Arc<Db>,
     /// Whether changes go to a log.
     pub logged: bool,
+    /// Whether a commit is synced before it returns.
+    pub synced: bool,
     all: Mutex<Vec<Arc<Family>>>,
 }
 
@@ -103,7 +105,7 @@ pub(super) fn open(
     unsafe { (api.writeoptions_disable_WAL)(db.writes.raw, i32::from(!logged)) };
     let found = names.into_iter().zip(handles);
     let all = found.map(|(name, raw)| Family::of(&db, name, raw)).collect();
-    Ok(Families { db, logged, all: Mutex::new(all) })
+    Ok(Families { db, logged, synced, all: Mutex::new(all) })
 }
 
 /// The names of the column families that a database has.

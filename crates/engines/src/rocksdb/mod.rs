@@ -19,8 +19,8 @@ use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, 
 use crate::log_files::{holds, log_files};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Background, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
+    Background, Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError,
+    Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::LIBRARY;
@@ -240,6 +240,13 @@ impl Lifecycle for Client {
 
     /// The same database, with reads and writes of its own: threads share it without more ado
     /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let db = &self.families.db;
+        let dir = db.own.dir.display().to_string();
+        let (sync, wal) = (self.families.synced.to_string(), self.families.logged.to_string());
+        Ok(vec![("dir", dir), ("sync", sync), ("wal", wal)])
+    }
+
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (families, sizes) = (Arc::clone(&self.families), (self.file, self.buffer));
         Ok(ClientOpener::kv(move || Ok(Self::of(families, sizes))))

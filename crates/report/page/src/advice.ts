@@ -74,15 +74,15 @@ export function place(table: AdviceTable, tier: Tier, weights: Record<string, nu
 }
 
 /**
- * The tables that differ in what counts: one that rests on what the one before does says the same
- * again, and one that rests on nothing says nothing, unless all do.
+ * The tables that differ in what counts: one that rests on what the one before in its language does says
+ * the same again, and one that rests on nothing says nothing, unless all do.
  */
 export function differing(all: AdviceTable[], tier: Tier, weights: Record<string, number>): AdviceTable[] {
   const resting = all.filter((table) => place(table, tier, weights) !== "");
   const tables = resting.length > 0 ? resting : all;
   return tables.filter((table, at) => {
     const before = tables[at - 1];
-    return !before || place(before, tier, weights) !== place(table, tier, weights);
+    return !before || before.client !== table.client || place(before, tier, weights) !== place(table, tier, weights);
   });
 }
 

@@ -4,6 +4,7 @@ import { advise, differing, type MustHaves, place } from "./advice";
 import type { Advisable, AdviceTable, LicenceClass, Page, Preset, Tier } from "./data";
 import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
+import { NATIVE } from "./fitness";
 import { BROKEN } from "./status";
 
 const MOST = 10;
@@ -21,22 +22,33 @@ const LICENCES: Record<LicenceClass, string> = {
   permissive: "permissive",
 };
 
-/** Fills the section: of all results together, or of one at a time where they cannot be pooled. */
-export function choose(body: HTMLElement, { advice, presets }: Page): void {
+/** The language that engines are used from, as the whole page shows it; null: every one. */
+export interface Languages {
+  shown: () => string | null;
+  choose: (language: string | null) => void;
+}
+
+/**
+ * Fills the section: of all results together, or of one at a time where they cannot be pooled. Returns what draws the
+ * answer again, where another language was chosen.
+ */
+export function choose(body: HTMLElement, { advice, presets }: Page, languages?: Languages): () => void {
   const chosen = h("div");
+  let update = () => {};
   const draw = (place: number) => {
     const one = advice[place];
-    if (one) chooseFrom(chosen, one, presets);
+    if (one) update = chooseFrom(chosen, one, presets, languages);
   };
   draw(0);
   const which = h("label", {}, "of the result ", h("select", { name: "advice-of", change: (event) => {
     draw(Number((event.target as HTMLSelectElement).value));
   } }, advice.map(({ of }, place) => h("option", { value: place }, of ?? ""))));
   body.replaceChildren(...(advice.length > 1 ? [which] : []), chosen);
+  return () => update();
 }
 
 /** Every slider begins at nothing, so that nothing is ranked unasked. */
-function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Preset[]): void {
+function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Preset[], languages?: Languages): () => void {
   const engines = tables.flatMap((table) => table.engines);
   const tiers = (["none", "process", "power"] as const).filter((tier) => engines.some((engine) => engine.tier === tier));
   const scale: Scale = { at: null };
@@ -46,7 +58,13 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   };
   const weights: Record<string, number> = {};
   const answer = h("div", { class: "answer", "aria-live": "polite" });
-  const update = () => answer.replaceChildren(...lists({ of: null, tables, turns }, scale, must, weights));
+  const measured = unique(tables.map(languageOf));
+  const from = languages && measured.length > 1 ? client(measured, languages) : null;
+  const update = () => {
+    const language = from?.chosen() ?? null;
+    const own = <T extends { client?: string }>(all: T[]) => all.filter((of) => language === null || languageOf(of) === language);
+    answer.replaceChildren(...lists({ of: null, tables: own(tables), turns: own(turns) }, scale, must, weights));
+  };
 
   const moved = new Map<string, (value: number) => void>();
   // A resource of ingest is what the resource means beside ingest.
@@ -67,7 +85,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   });
   // In a tier that was not measured the list says how to measure it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
-  const measured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
+  const isMeasured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
   const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second: rate }) => h("button", { type: "button", class: "small", click: () => {
     must.rate = rate ?? null;
     if (tier) {
@@ -76,17 +94,33 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
       if (select) select.value = tier;
     }
     // What nobody was measured for would leave everybody out.
-    for (const [id, move] of moved) move(measured(id) ? of.find(([other]) => other === id)?.[1] ?? 0 : 0);
+    for (const [id, move] of moved) move(isMeasured(id) ? of.find(([other]) => other === id)?.[1] ?? 0 : 0);
     update();
   } }, name));
   body.replaceChildren(
     h("p", { class: "beginnings" }, "Begin with what matters to ", ...beginnings.flatMap((button) => [button, " "])),
     h("div", { class: "panel choose" },
-      h("fieldset", {}, h("legend", {}, "must have"), ...rows(tables, scale, update), ...musts(must, update)),
+      h("fieldset", {}, h("legend", {}, "must have"), from?.select, ...rows(tables, scale, update), ...musts(must, update)),
       h("fieldset", {}, h("legend", {}, "matters (0 to 10)"), ...sliders)),
     answer,
   );
   update();
+  return update;
+}
+
+/** The language of a table or a turn. */
+const languageOf = ({ client }: { client?: string }): string => client ?? NATIVE;
+
+/** The question which language engines are used from. */
+function client(measured: string[], languages: Languages): { select: HTMLElement; chosen: () => string | null } {
+  const select = h("select", { name: "must-client", change: () => languages.choose(select.value || null) },
+    [h("option", { value: "" }, "each language"), ...measured.map((name) => h("option", { value: name }, name))]) as HTMLSelectElement;
+  const chosen = () => {
+    const shown = languages.shown();
+    select.value = shown !== null && measured.includes(shown) ? shown : "";
+    return select.value || null;
+  };
+  return { select: h("label", {}, "used from ", select), chosen };
 }
 
 /** At which of the scales, limits of memory and storages measured advice is given. */
@@ -111,8 +145,9 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   const chosen = tables.filter(({ at }) => scale.at === null || at === scale.at);
   const different = differing(chosen, must.tier, weights);
   const weighted = Object.values(weights).some((weight) => weight > 0);
-  const isWithin = ({ memory_limit_bytes, storage }: { memory_limit_bytes?: number; storage?: string }) => (table: AdviceTable) =>
-    table.memory_limit_bytes === memory_limit_bytes && table.storage === storage;
+  const languages = unique(tables.map(languageOf));
+  const isWithin = ({ memory_limit_bytes, storage, client }: { memory_limit_bytes?: number; storage?: string; client?: string }) => (table: AdviceTable) =>
+    table.memory_limit_bytes === memory_limit_bytes && table.storage === storage && table.client === client;
   // Without a weight there is no list to be given at each: the largest scale, without a limit where there is one.
   const shown = weighted ? different : different.filter(isWithin(different[0] ?? {})).slice(-1);
   const out = new Set(shown.flatMap((table) => advise(table, must, weights).excluded.map(({ engine }) => engine.engine)));
@@ -122,7 +157,7 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   return [
     ...(said.length > 0 ? [h("section", { class: "whole" }, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),
     ...shown.map((table) => h("section", {},
-      weighted && h("h3", {}, `At ${place(table, must.tier, weights) || "no scale"}`),
+      weighted && h("h3", {}, `At ${place(table, must.tier, weights) || "no scale"}${languages.length > 1 ? `, ${languageOf(table)}` : ""}`),
       ...shortList(table, must, weights))),
   ];
 }

@@ -193,6 +193,10 @@ export interface Cell {
   by_url?: boolean;
   /** Of a configuration: the engine and the settings. */
   configuration?: string;
+  /** The client that does the timed work, `node:better-sqlite3`; absent: embermark itself. */
+  client?: string;
+  /** The language of that. */
+  language?: string;
   /** Of a configuration: in what it is not as the tier. */
   own_durability?: string;
   unpublishable: boolean;
@@ -444,6 +448,8 @@ export interface Table {
 /** What to take by one result: the terminal's screen, with the orders that go with it. */
 export interface Answer {
   result: number;
+  /** Of the columns that are used from this language; absent: of all. */
+  client?: string;
   take: Note[];
   header: string[];
   rows: [string, Text[]][];
@@ -494,7 +500,7 @@ export interface Advisable {
   /** One for each scale that was measured, the smallest first; of no limit of memory first, then of each limit. */
   tables: AdviceTable[];
   /** Between which scales the order of two engines turns, by criterion. */
-  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; storage?: string; before: string; after: string; says: string }[];
+  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; storage?: string; client?: string; before: string; after: string; says: string }[];
 }
 
 /** A ratio is to the best of the tier, at least 1. */
@@ -505,7 +511,9 @@ export interface AdviceTable {
   memory_limit_bytes?: number;
   /** The imitated storage; absent: the machine's own disk. */
   storage?: string;
-  /** Both in words: `10k rows within 256 MiB`. */
+  /** The language that the engines are used from; absent: embermark itself. */
+  client?: string;
+  /** All of it in words: `10k rows within 256 MiB`. */
   at: string;
   criteria: { id: string; label: string; about: string }[];
   /** A workload at its scale, with its limit of memory if any, the criteria that it has a part in, and what ran. */

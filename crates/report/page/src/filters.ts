@@ -7,6 +7,7 @@ import type { State } from "./state";
 
 const LABELS: Record<Dimension, string> = {
   engine: "engine",
+  client: "used from",
   workload: "workload",
   scale: "rows",
   limit: "memory",
@@ -27,8 +28,8 @@ const SAYS: Record<string, string> = {
   unknown: "not known",
 };
 
-/** Fills the panel; `changed` is called after every change. */
-export function filters(panel: HTMLElement, state: State, changed: () => void): void {
+/** Fills the panel; `changed` is called after every change. Returns what fills it again. */
+export function filters(panel: HTMLElement, state: State, changed: () => void): () => void {
   const show = () => {
     const groups = DIMENSIONS.flatMap((dimension) => group(state, dimension, changed, show) ?? []);
     const reset = h("button", { type: "button", id: "reset", click: () => {
@@ -39,6 +40,7 @@ export function filters(panel: HTMLElement, state: State, changed: () => void): 
     panel.replaceChildren(...groups, ...against(state, changed), reset);
   };
   show();
+  return show;
 }
 
 /** Keeps what is shown in the page's address, where that is not everything. */

@@ -7,8 +7,11 @@ import { includesOne, ratioInterval, toTheBest } from "./interval";
 /** What is shown: by dimension the names that are. */
 export type Filters = Record<Dimension, Set<string>>;
 
-export const DIMENSIONS = ["engine", "workload", "scale", "limit", "storage", "tier", "variant", "kind", "how", "result"] as const;
+export const DIMENSIONS = ["engine", "client", "workload", "scale", "limit", "storage", "tier", "variant", "kind", "how", "result"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
+
+/** The language of embermark itself, where no client does the work. */
+export const NATIVE = "native";
 
 /** To what a ratio is drawn where several results are shown. */
 export type Against = "own" | "all";
@@ -63,6 +66,8 @@ export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: D
       return page.results[cell.result]?.label ?? "";
     case "limit":
       return limitOf(cell);
+    case "client":
+      return languageOf(cell);
     case "storage":
       return storageOf(cell);
     default:
@@ -75,6 +80,9 @@ export const limitOf = (cell: { limit?: string }): string => cell.limit ?? "no l
 
 /** The imitated storage, or that it is the machine's own disk. */
 export const storageOf = (cell: { storage?: string }): string => cell.storage ?? "this machine's";
+
+/** The language that an engine is used from, or that it is embermark itself. */
+export const languageOf = (cell: { language?: string }): string => cell.language ?? NATIVE;
 
 /** `1M`, `1M within 256 MiB on sd-a1`. */
 export const extentOf = ({ scale, limit, storage }: { scale: string; limit?: string; storage?: string }): string =>

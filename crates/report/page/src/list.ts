@@ -7,16 +7,40 @@ import { choice, keep } from "./address";
 import { colourOf } from "./chart";
 import type { Answer, Page, Ranking, Text } from "./data";
 import { h, list as notes } from "./dom";
-import { absent } from "./fitness";
+import { absent, names } from "./fitness";
+import { languageShown, showLanguage, type State } from "./state";
 import { NOT_MEASURED, significant } from "./format";
 
 /** The column of the order itself. */
 const ORDER = "order";
 
-/** Fills the section: a list for each result. */
-export function lists(body: HTMLElement, page: Page): void {
-  const draw = () => body.replaceChildren(...page.answer.flatMap((answer) => list(page, answer, draw) ?? []));
+/**
+ * Fills the section: a list for each result, of the columns of the language that is shown. Returns what draws it again;
+ * `changed` is called where the reader chooses another language.
+ */
+export function lists(body: HTMLElement, state: State, changed: () => void): () => void {
+  const { page } = state;
+  const draw = () => body.replaceChildren(...languages(state, changed), ...page.results.flatMap((_, result) => {
+    const own = page.answer.filter((answer) => answer.result === result);
+    const language = own.length > 1 ? languageShown(state) : null;
+    const answer = own.find(({ client }) => client === (language ?? undefined));
+    if (language !== null && !answer) return h("p", { class: "hint" }, `Too little was measured from ${language} for a list: the tables have what there is.`);
+    return (answer && list(page, answer, draw)) ?? [];
+  }));
   draw();
+  return draw;
+}
+
+/** The choice of the language that engines are used from; none where there is one. */
+function languages(state: State, changed: () => void): HTMLElement[] {
+  if (!state.page.answer.some(({ client }) => client)) return [];
+  const all = names(state.page, "client");
+  const shown = languageShown(state);
+  const button = (language: string | null) => h("button", { type: "button", class: "small", "aria-pressed": String(language === shown), click: () => {
+    showLanguage(state, language);
+    changed();
+  } }, language ?? "all");
+  return [h("div", { class: "presets languages", role: "group", "aria-label": "Used from" }, h("span", {}, "Used from "), button(null), ...all.map(button))];
 }
 
 /** Null where there is no order. */

@@ -14,7 +14,7 @@ import { lists } from "./list";
 import { legend, map } from "./map";
 import { method } from "./method";
 import { published } from "./published";
-import { initial } from "./state";
+import { initial, languageShown, showLanguage } from "./state";
 import { tuned } from "./tuned";
 
 function show(id: string): void {
@@ -86,28 +86,37 @@ function measured(page: Page): void {
   const warned = byId("warned").querySelector("a");
   if (warned) warned.textContent = warnings.length === 1 ? `Warning: ${warnings[0]}` : `${warnings.length} warnings: ${warnings[0]}; …`;
 
-  if (page.answer.length > 0) {
-    lists(byId("answer-body"), page);
-    show("answer");
-  }
-
   const dialog = byId("details") as HTMLDialogElement;
   restore(state);
   const drawMap = () => map(byId("tables"), byId("shown"), state, (box) => open(dialog, page, box));
+  // What shows the choice of a language elsewhere than in the panel.
+  const shown: (() => void)[] = [];
   let waiting = 0;
   const changed = () => {
     keepFilters(state);
     drawMap();
+    for (const draw of shown) draw();
     // The charts stand further down: they may come a moment after the map.
     clearTimeout(waiting);
     waiting = window.setTimeout(() => charts(state), 120);
   };
   byId("legend").replaceChildren(legend(page));
-  filters(byId("filter-groups"), state, changed);
+  const showFilters = filters(byId("filter-groups"), state, changed);
+  const chosen = () => {
+    showFilters();
+    changed();
+  };
+  if (page.answer.length > 0) {
+    shown.push(lists(byId("answer-body"), state, chosen));
+    show("answer");
+  }
   drawMap();
   charts(state);
   if (page.advice.length > 0) {
-    choose(byId("choose-body"), page);
+    shown.push(choose(byId("choose-body"), page, { shown: () => languageShown(state), choose: (language) => {
+      showLanguage(state, language);
+      chosen();
+    } }));
     show("choose");
   }
   if ((page.flash ?? []).length > 0) {

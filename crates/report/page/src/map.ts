@@ -59,7 +59,8 @@ function tableOf(page: Page, table: MapTable, boxes: Box[]): HTMLElement {
   const known = page.workloads.find((workload) => workload.id === table.workload);
   const head = table.columns.map((column, index) => {
     const cell = table.rows.flatMap((row) => row.boxes[index]?.cell ?? [])[0];
-    const name = cell?.configuration ?? page.engines[column.engine]?.name ?? column.engine;
+    const client = cell?.client && `${column.engine}: used by ${cell.client}`;
+    const name = cell?.configuration ?? client ?? page.engines[column.engine]?.name ?? column.engine;
     const kind = cell?.kind === "server" ? "server" : "";
     const under = [kind, several ? page.results[column.result]?.label : ""].filter(Boolean).join(" · ");
     return h("th", { scope: "col", title: name },

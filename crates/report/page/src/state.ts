@@ -2,7 +2,7 @@
 
 import type { Cell, Entry, Page } from "./data";
 import { unique } from "./dom";
-import { type Against, cellOf, everything, type Filters, isShown, limitOf, storageOf } from "./fitness";
+import { type Against, cellOf, everything, type Filters, isShown, limitOf, names, storageOf } from "./fitness";
 import { isFailure } from "./status";
 
 /** The slice that the charts show. */
@@ -22,6 +22,17 @@ export interface State {
 export function initial(page: Page): State {
   const filters = everything(page);
   return { page, filters, against: "own", slice: {} };
+}
+
+/** The one language that engines shown are used from; null where several are shown. */
+export function languageShown({ page, filters }: State): string | null {
+  const all = names(page, "client").filter((name) => filters.client.has(name));
+  return all.length === 1 && names(page, "client").length > 1 ? all[0] ?? null : null;
+}
+
+/** Shows the columns of one language, or of every one. */
+export function showLanguage(state: State, language: string | null): void {
+  state.filters.client = new Set(names(state.page, "client").filter((name) => language === null || name === language));
 }
 
 function sliceValue(cell: Cell, name: SliceName): string {
@@ -73,7 +84,7 @@ export function sliced(state: State, everyScale: boolean): Entry[] {
  */
 function chartable(state: State): Entry[] {
   const filters = { ...everything(state.page) };
-  for (const name of ["engine", "kind", "how", "result"] as const) filters[name] = state.filters[name];
+  for (const name of ["engine", "client", "kind", "how", "result"] as const) filters[name] = state.filters[name];
   return state.page.entries.filter((entry) =>
     isShown(state.page, entry, filters) && !isFailure(cellOf(state.page, entry).status));
 }

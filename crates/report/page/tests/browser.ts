@@ -26,6 +26,9 @@ export const settled = (): Page => JSON.parse(readFileSync("tests/fixtures/tuned
 /** What the program writes for many devices: `crates/report/tests/integration/fleet.rs` keeps it current. */
 export const many = (): Page => JSON.parse(readFileSync("tests/fixtures/fleet.json", "utf8")) as Page;
 
+/** What the program writes for columns used from Python: `crates/report/tests/integration/clients.rs` keeps it current. */
+export const languages = (): Page => JSON.parse(readFileSync("tests/fixtures/clients.json", "utf8")) as Page;
+
 /** A table as the advice gives it. */
 export const advice = (): AdviceTable => JSON.parse(readFileSync("tests/fixtures/advice.json", "utf8")) as AdviceTable;
 

@@ -10,7 +10,8 @@ use crate::document::{self, Block};
 use crate::notes::{self, Note, Section, note};
 use crate::{Options, format, text};
 
-/// For a terminal of `width` columns. Without weights all work counts alike, as on the screen.
+/// For a terminal of `width` columns, for each language that engines are used from. Without weights all
+/// work counts alike, as on the screen.
 ///
 /// # Errors
 /// When the tables have no criterion of a weight's name.
@@ -20,22 +21,37 @@ pub fn brief(
     weights: &[Weight],
     width: usize,
 ) -> Result<String, UnknownCriterion> {
-    let weights = match (weights, largest(&tables.tables)) {
-        ([], Some(table)) => usual(table, needs),
-        _ => weights.to_vec(),
-    };
-    let all = at_each(tables, needs, &weights)?;
-    let Some((table, advice)) = largest_of(&all) else { return Ok(String::new()) };
-    let notes = match pick::of(table, needs, &weights) {
-        Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
-        None => nobody(table, advice),
-    };
-    let secret =
-        table.engines.iter().filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
-    let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let title = format!("Advice · durability {}", needs.tier);
-    let blocks = notes::face_of(&secret).map(Block::Head).into_iter();
-    let blocks: Vec<Block> = blocks.chain([Block::Section(Section { title, notes })]).collect();
+    let mut sections = Vec::new();
+    let mut secret: Vec<&str> = Vec::new();
+    let languages = text::unique(tables.tables.iter().map(AdviceTable::language));
+    for language in &languages {
+        let own = || tables.tables.iter().filter(|table| table.language() == *language);
+        let weights = match (weights, largest(own())) {
+            ([], Some(table)) => usual(table, needs),
+            _ => weights.to_vec(),
+        };
+        let mut all = at_each(tables, needs, &weights)?;
+        all.retain(|(table, _)| table.language() == *language);
+        let Some((table, advice)) = largest_of(&all) else { continue };
+        let notes = match pick::of(table, needs, &weights) {
+            Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
+            None => nobody(table, advice),
+        };
+        let own = table.engines.iter();
+        let own = own.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
+        secret.extend(own.map(|entry| entry.engine.as_str()));
+        let from = match (languages.len(), &table.client) {
+            (1, None) => String::new(),
+            _ => format!(" · {}", text::plain(language)),
+        };
+        sections
+            .push(Section { title: format!("Advice · durability {}{from}", needs.tier), notes });
+    }
+    let blocks = notes::face_of(&text::unique(secret)).map(Block::Head).into_iter();
+    let blocks: Vec<Block> = blocks.chain(sections.into_iter().map(Block::Section)).collect();
+    if blocks.is_empty() {
+        return Ok(String::new());
+    }
     Ok(document::terminal(&blocks, &Options { width: width.max(40), ..Options::default() }))
 }
 
@@ -52,8 +68,8 @@ fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
 }
 
 /// The table of the most rows, without a limit of memory and on this machine's own disk where there is one.
-fn largest(tables: &[AdviceTable]) -> Option<&AdviceTable> {
-    tables.iter().max_by_key(|table| (table.conditions == Conditions::default(), table.rows))
+fn largest<'t>(tables: impl Iterator<Item = &'t AdviceTable>) -> Option<&'t AdviceTable> {
+    tables.max_by_key(|table| (table.conditions == Conditions::default(), table.rows))
 }
 
 fn largest_of<'a, 't>(

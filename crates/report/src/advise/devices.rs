@@ -23,11 +23,12 @@ struct Shortfall {
     devices: Vec<String>,
 }
 
-/// An engine in a tier, in one table.
+/// An engine in a tier, in one table: by its rows, conditions and language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Of {
     rows: u64,
     conditions: Conditions,
+    client: Option<String>,
     engine: String,
     tier: Durability,
 }
@@ -40,24 +41,26 @@ impl OverDevices {
     pub fn add(&mut self, device: &str, result: &ResultFile) {
         let mut own = super::tables(&[result], None, &[]).tables;
         for table in &mut own {
-            let (rows, conditions) = (table.rows, table.conditions);
-            for entry in &mut table.engines {
-                let of = Of::new(rows, conditions, entry);
+            for at in 0..table.engines.len() {
+                let of = Of::new(table, &table.engines[at]);
+                let entry = &mut table.engines[at];
                 for what in entry.shortfalls.drain(..) {
                     self.falls_short(of.clone(), Some(what), device);
                 }
             }
         }
-        let is =
-            |a: &AdviceTable, b: &AdviceTable| (a.rows, a.conditions) == (b.rows, b.conditions);
+        let is = |a: &AdviceTable, b: &AdviceTable| {
+            (a.rows, a.conditions, &a.client) == (b.rows, b.conditions, &b.client)
+        };
         let mut lacking = Vec::new();
         for known in &mut self.tables {
             let same = own.iter().find(|table| is(table, known));
-            for entry in &mut known.engines {
+            for at in 0..known.engines.len() {
+                let entry = &mut known.engines[at];
                 let found =
                     same.and_then(|table| table.engines.iter().find(|one| is_same(one, entry)));
                 if worse(entry, found) {
-                    lacking.push(Of::new(known.rows, known.conditions, entry));
+                    lacking.push(Of::new(known, &known.engines[at]));
                 }
             }
         }
@@ -73,11 +76,7 @@ impl OverDevices {
             for device in self.devices.clone() {
                 for entry in &mut engines {
                     if worse(entry, None) {
-                        self.falls_short(
-                            Of::new(table.rows, table.conditions, entry),
-                            None,
-                            &device,
-                        );
+                        self.falls_short(Of::new(&table, entry), None, &device);
                     }
                 }
             }
@@ -86,7 +85,7 @@ impl OverDevices {
                 None => self.tables.push(AdviceTable { engines, ..table }),
             }
         }
-        self.tables.sort_by_key(|table| (table.conditions, table.rows));
+        self.tables.sort_by_key(|table| (table.client.clone(), table.conditions, table.rows));
         self.devices.push(device.to_owned());
     }
 
@@ -94,10 +93,10 @@ impl OverDevices {
     pub fn tables(self) -> AdviceTables {
         let Self { mut tables, shortfalls, .. } = self;
         for table in &mut tables {
-            for entry in &mut table.engines {
-                let of = Of::new(table.rows, table.conditions, entry);
+            for at in 0..table.engines.len() {
+                let of = Of::new(table, &table.engines[at]);
                 let own = shortfalls.iter().filter(|shortfall| shortfall.of == of);
-                entry.shortfalls = own.map(Shortfall::says).collect();
+                table.engines[at].shortfalls = own.map(Shortfall::says).collect();
             }
         }
         AdviceTables { tables, turns: Vec::new() }
@@ -113,8 +112,14 @@ impl OverDevices {
 }
 
 impl Of {
-    fn new(rows: u64, conditions: Conditions, entry: &EngineAdvice) -> Self {
-        Self { rows, conditions, engine: entry.engine.clone(), tier: entry.tier }
+    fn new(table: &AdviceTable, entry: &EngineAdvice) -> Self {
+        Self {
+            rows: table.rows,
+            conditions: table.conditions,
+            client: table.client.clone(),
+            engine: entry.engine.clone(),
+            tier: entry.tier,
+        }
     }
 }
 

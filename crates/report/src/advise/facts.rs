@@ -61,11 +61,15 @@ pub(super) fn of(
     let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
     let own = file.plan.configurations.get(*engine);
     let library = own.and_then(|own| own.library.as_ref());
-    let library = library.map(|path| text::plain(&format!(" (library={})", path.display())));
+    let library =
+        library.map(|path| format!(" (library={})", text::plain(&path.display().to_string())));
+    let client = own.and_then(|own| own.client.as_ref());
+    let client = client.map(|client| format!(" ({})", text::plain(&client.to_string())));
     Facts {
         name: told.map_or(*engine, |facts| &facts.name).to_owned()
             + if *by_url { " (by URL)" } else { "" }
-            + &library.unwrap_or_default(),
+            + &library.unwrap_or_default()
+            + &client.unwrap_or_default(),
         kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,

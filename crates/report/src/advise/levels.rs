@@ -84,13 +84,14 @@ pub(super) fn written(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
-/// `10k rows`, `10k rows within 256 MiB on sd-a1`.
-pub(super) fn at(rows: u64, conditions: Conditions) -> String {
-    format!("{} rows{conditions}", written(rows))
+/// `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
+pub(super) fn at(rows: u64, conditions: Conditions, client: Option<&str>) -> String {
+    let client = client.map(|client| format!(", {}", text::plain(client))).unwrap_or_default();
+    format!("{} rows{conditions}{client}", written(rows))
 }
 
-/// The tables that differ in what counts: one whose scales are those of the one before, in the
-/// workloads that `weighted` criteria are made of, says the same again. Without any all count. One
+/// The tables that differ in what counts: one whose scales are those of the one before in its
+/// language, in the workloads that `weighted` criteria are made of, says the same again. Without any all count. One
 /// that rests on nothing says nothing, unless all do.
 pub(super) fn differing<'t>(
     tables: &'t [AdviceTable],
@@ -103,7 +104,8 @@ pub(super) fn differing<'t>(
     let nothing = tables.iter().all(|table| places(table).is_empty());
     let mut kept: Vec<&AdviceTable> = Vec::new();
     for table in tables.iter().filter(|table| nothing || !places(table).is_empty()) {
-        let same = |last: &&AdviceTable| places(last) == places(table);
+        let same =
+            |last: &&AdviceTable| last.client == table.client && places(last) == places(table);
         if !kept.last().is_some_and(same) {
             kept.push(table);
         }

@@ -36,6 +36,9 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
             |names: &[String], others: &[String]| text::unique(names.iter().chain(others).cloned());
         pool.plan.engines = with(&pool.plan.engines, &file.plan.engines);
         pool.plan.variants = with(&pool.plan.variants, &file.plan.variants);
+        for (name, own) in &file.plan.configurations {
+            pool.plan.configurations.entry(name.clone()).or_insert_with(|| own.clone());
+        }
         // Where one of the files has it by its URL, no private one has all of its trials.
         pool.plan.urls.extend(file.plan.urls.clone());
     }

@@ -44,6 +44,9 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
     if let Some(storage) = table.conditions.storage {
         words.push(format!("--storage {storage}"));
     }
+    if !table.clients.is_empty() {
+        words.push(format!("--client {}", table.clients.join(",")));
+    }
     if each {
         words.push("--variant single,commit-each".to_owned());
     }

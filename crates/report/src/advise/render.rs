@@ -44,6 +44,8 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
         rows: u64,
         #[serde(flatten)]
         conditions: Conditions,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        client: Option<&'a str>,
         #[serde(flatten)]
         advice: &'a Advice,
     }
@@ -55,7 +57,12 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
     }
     let advice = all
         .iter()
-        .map(|(table, advice)| At { rows: table.rows, conditions: table.conditions, advice })
+        .map(|(table, advice)| At {
+            rows: table.rows,
+            conditions: table.conditions,
+            client: table.client.as_deref(),
+            advice,
+        })
         .collect();
     Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
@@ -68,13 +75,14 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
     let several = || "at each scale measured; --scale N is for as many as you will have".to_owned();
     let of_rows = match rows {
-        Some(rows) => all.iter().map(|one| asked(rows, one)).collect(),
+        Some(rows) => text::unique(all.iter().map(|one| asked(rows, one))),
         None => by_conditions(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
     };
     let mut sections: Vec<(String, Vec<String>)> = vec![
         ("Rows".to_owned(), of_rows),
         ("Memory".to_owned(), limits(all)),
         ("Storage".to_owned(), storages(all)),
+        ("Client".to_owned(), clients(all)),
         ("Weighed".to_owned(), meant(first)),
         ("Order turns".to_owned(), turns(all, tables)),
     ];
@@ -85,6 +93,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         sections.push((needs + " · no order", vec![says.to_owned()]));
     } else {
         let head = format!("{needs} · {}", weights(first));
+        let several_clients = !clients(all).is_empty();
         let list = |(table, advice): &(&AdviceTable, Advice)| {
             let ranked = advice.ranked.iter().enumerate();
             let ranked = ranked.map(|(at, place)| ranked_line(at + 1, place, advice, table));
@@ -92,7 +101,11 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
             if list.is_empty() {
                 list = no_list(table, advice);
             }
-            (format!("{head} · {}", at(table, advice)), list)
+            let from = match (several_clients, &table.client) {
+                (false, None) => String::new(),
+                _ => format!(" · {}", text::plain(table.language())),
+            };
+            (format!("{head}{from} · {}", at(table, advice)), list)
         };
         sections.extend(all.iter().map(list));
     }
@@ -159,6 +172,16 @@ fn storages(all: &All<'_>) -> Vec<String> {
     let says = |names: &[String]| {
         let names = names.join(", ");
         format!("a list of its own on each storage: {names}; --storage NAME or none chooses")
+    };
+    (names.len() > 1).then(|| says(&names)).into_iter().collect()
+}
+
+/// `a list of its own for each client: native, python; …`, where there are several.
+fn clients(all: &All<'_>) -> Vec<String> {
+    let names = text::unique(all.iter().map(|(table, _)| text::plain(table.language())));
+    let says = |names: &[String]| {
+        let names = names.join(", ");
+        format!("a list of its own for each client: {names}; --client NAME chooses")
     };
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
@@ -380,9 +403,13 @@ fn ranked_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -
 fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<String> {
     let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
     let lines = all.iter().flat_map(|(table, advice)| {
-        of(advice).iter().map(|left| (one(left), table.at.clone())).collect::<Vec<_>>()
+        let key = |left: &Left| (one(left), table.client.clone());
+        of(advice).iter().map(|left| (key(left), table.at.clone())).collect::<Vec<_>>()
     });
-    let line = |(says, at): (String, Vec<String>)| match at.len() == all.len() {
+    let lists = |client: &Option<String>| all.iter().filter(|(of, _)| of.client == *client).count();
+    let line = |((says, client), at): ((String, Option<String>), Vec<String>)| match at.len()
+        == lists(&client)
+    {
         true => says,
         false => format!("{says} (at about {})", at.join(", ")),
     };

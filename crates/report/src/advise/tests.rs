@@ -6,6 +6,7 @@ use embermark_model::{Scale, Status};
 use super::*;
 use crate::load;
 
+mod clients;
 mod limits;
 mod picks;
 

@@ -20,6 +20,9 @@ pub struct CriterionTurn {
     /// Within how much memory, and on which storage.
     #[serde(flatten)]
     pub conditions: Conditions,
+    /// The language that both are used from; absent: embermark itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The faster one at fewer rows.
     pub before: String,
     /// The faster one at more rows.
@@ -35,6 +38,7 @@ pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn>
             criterion: id,
             tier: of.within.tier,
             conditions: of.within.conditions,
+            client: None,
             before: text::plain(of.before),
             after: text::plain(of.after),
             says: of.says,
@@ -47,11 +51,13 @@ pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn>
     timed.flat_map(of_one).collect()
 }
 
-/// All advice by its conditions.
+/// All advice by its conditions and its language.
 pub(super) fn by_conditions<'s, 't>(
     all: &'s [(&'t AdviceTable, Advice)],
 ) -> impl Iterator<Item = &'s [(&'t AdviceTable, Advice)]> + use<'s, 't> {
-    all.chunk_by(|(one, _), (other, _)| one.conditions == other.conditions)
+    all.chunk_by(|(one, _), (other, _)| {
+        (one.conditions, &one.client) == (other.conditions, &other.client)
+    })
 }
 
 /// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at

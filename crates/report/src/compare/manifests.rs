@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use embermark_model::Configuration;
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::ResultFile;
+use embermark_model::{Client, Configuration};
 use serde::Serialize;
 
 use crate::statistics::total;
@@ -127,8 +127,9 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
         if let Some(after) = new.plan.configurations.get(name) {
             let about = format!("configuration {}", text::plain(name));
             found.must(&about, shown(before.subject()), shown(after.subject()));
-            // Another version is what one compares for.
+            // Another version, or use from another language, is what one compares for.
             found.may(&format!("library of {name}"), &library(before), &library(after));
+            found.may(&format!("client of {name}"), &client(before), &client(after));
         }
     }
     for before in old.plan.storages.iter().flatten() {
@@ -157,6 +158,11 @@ fn emulated(file: &ResultFile) -> Option<String> {
 /// Where the library of a configuration is.
 fn library(own: &Configuration) -> String {
     own.library.as_ref().map_or("its own".into(), |path| path.display().to_string())
+}
+
+/// The client of a configuration: `python`, `native`.
+fn client(own: &Configuration) -> String {
+    own.client.as_ref().map_or(Client::NATIVE.into(), ToString::to_string)
 }
 
 /// Whether trials had disks of their own, whose times have a loop device in them; `None` where none
@@ -236,11 +242,17 @@ fn versions<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Vec<(&'a str, Strin
     both.collect()
 }
 
-/// Why two results cannot be taken for one measurement: what makes them incomparable, and other
-/// versions of an engine.
+/// Why two results cannot be taken for one measurement: what makes them incomparable, other versions
+/// of an engine, and other clients of a column.
 pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
     let mut reasons = conditions(one, other).incomparable;
     let differ = versions(one, other).into_iter().filter(|(_, one, other)| one != other);
+    let clients = one.plan.configurations.iter().filter_map(|(name, before)| {
+        let after = client(other.plan.configurations.get(name)?);
+        let before = client(before);
+        (before != after).then(|| text::plain(&format!("client of {name}: {before}, then {after}")))
+    });
+    reasons.extend(clients);
     reasons.extend(differ.map(|(engine, one, other)| {
         format!(
             "version of {}: {}, then {}",

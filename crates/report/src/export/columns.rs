@@ -306,6 +306,9 @@ fn measured() -> Vec<Column> {
             let configuration = line.file.plan.configurations.get(&line.cell.id.engine)?;
             Some(plain(&configuration.to_string()))
         }),
+        word("client", |line| {
+            Some(plain(&line.file.plan.client_of(&line.cell.id.engine)?.to_string()))
+        }),
         word("own_durability", |line| Some(plain(line.cell.own_durability.as_deref()?))),
         real("memory_floor_bytes", |line| {
             memory_floor(line.file, line.cell, &[line.phase?.phase.as_str()])

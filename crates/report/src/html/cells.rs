@@ -90,6 +90,8 @@ fn cell_data(
             .get(engine.id)
             .filter(|configuration| configuration.has_settings())
             .map(|configuration| text::plain(&configuration.to_string())),
+        client: (file.plan.client_of(engine.id)).map(|client| text::plain(&client.to_string())),
+        language: (file.plan.client_of(engine.id)).map(|client| text::plain(client.language())),
         own_durability: cell.own_durability.as_deref().map(text::plain),
         unpublishable: cell.unpublishable,
         versions,

@@ -210,6 +210,12 @@ pub struct CellData {
     /// Of a configuration: the engine and the settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
+    /// The client that does the timed work; absent: embermark itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Its language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Of a configuration: in what it is not as the tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_durability: Option<String>,
@@ -334,6 +340,9 @@ pub struct TableData {
 pub struct AnswerData {
     /// Which result, by its place.
     pub result: usize,
+    /// Of the columns that are used from this language; absent: of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// What to take, in lines.
     pub take: Vec<Note>,
     /// A line for each engine.

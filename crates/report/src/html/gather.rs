@@ -7,7 +7,7 @@ use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
 use crate::export::label;
 use crate::notes::{self, Note, Section, note};
-use crate::overview::device;
+use crate::overview::device::{self, Device};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
@@ -56,14 +56,20 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let table = |table| TableData { result: page.results.len(), table };
         let published = published::beside(source.result, &comparison, Beside::Measured);
         page.published.extend(published.into_iter().map(table));
-        page.answer.extend(device::of(source.result, &comparison).map(|device| AnswerData {
-            result: page.results.len(),
+        let place = page.results.len();
+        let answer = |client: Option<String>, device: Device| AnswerData {
+            result: place,
+            client: client.map(|client| text::plain(&client)),
             take: device.take,
             grid: device.grid,
             engines: device.engines,
             legend: device.legend,
             orders: device.orders,
-        }));
+        };
+        let of_all = device::of(source.result, &comparison);
+        page.answer.extend(of_all.map(|device| answer(None, device)));
+        let of_each = device::of_each(source.result, &comparison).into_iter();
+        page.answer.extend(of_each.map(|(client, device)| answer(Some(client), device)));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         let ageing = ageing::grids(source.result, options.rows_per_day);
         page.costs.extend(ageing.into_iter().chain(costs).map(table));

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Status};
+use embermark_model::{Conditions, Durability, Status};
 
 use crate::advise::pick::Turn;
 use crate::advise::presets::{PRESETS, Ranking};
@@ -34,6 +34,8 @@ const BOUND: f64 = 20.0;
 pub(crate) struct Device {
     /// What to take, a line for each kind of work.
     pub take: Vec<Note>,
+    /// What to take where all work counts alike.
+    pub best: Option<String>,
     /// The tier of what names none, where there are several.
     pub tier: Option<Durability>,
     /// The table.
@@ -58,13 +60,55 @@ pub struct Measured {
     pub peak_bytes: Option<f64>,
 }
 
-/// `None` of a result without commits of single rows, or with nobody to compare.
+/// Every column, whatever language it is used from; what to take among those of the first language, and in
+/// a line for each further one. `None` of a result without commits of single rows, or with nobody to compare.
 pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
-    // Of several storages the first: this machine's disk where it was measured on that.
-    let conditions = comparison.groups.iter().map(Group::conditions);
-    let conditions = conditions.filter(|conditions| conditions.memory_limit.is_none()).min();
-    let tables = advise::tables(&[file], None, &[conditions.unwrap_or_default()]).tables;
-    let mut table = tables.into_iter().max_by_key(|table| table.rows)?;
+    let all = advise::of_all_columns(file, &[conditions(comparison)]).tables;
+    let mut device = of_table(file, comparison, largest(all)?)?;
+    let each = of_each(file, comparison);
+    if let Some(((_, first), others)) = each.split_first() {
+        device.take.clone_from(&first.take);
+        let line = |(language, own): &(String, Device)| {
+            Some(note(format!("from {}", text::plain(language)), own.best.clone()?))
+        };
+        device.take.extend(others.iter().filter_map(line));
+    }
+    Some(device)
+}
+
+/// The same of the columns of each language, embermark itself first; none where there is one language, or
+/// nobody to compare in the first one.
+pub(crate) fn of_each(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<(String, Device)> {
+    let tables = advise::tables(&[file], None, &[conditions(comparison)]).tables;
+    let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
+    if languages.len() < 2 {
+        return Vec::new();
+    }
+    let of = |language: &String| {
+        let own = tables.iter().filter(|table| table.language() == language).cloned();
+        Some((language.clone(), of_table(file, comparison, largest(own.collect())?)?))
+    };
+    match languages.first().and_then(of) {
+        Some(first) => [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Of several storages the first: this machine's disk where it was measured on that.
+fn conditions(comparison: &Comparison<'_>) -> Conditions {
+    let all = comparison.groups.iter().map(Group::conditions);
+    all.filter(|conditions| conditions.memory_limit.is_none()).min().unwrap_or_default()
+}
+
+fn largest(tables: Vec<AdviceTable>) -> Option<AdviceTable> {
+    tables.into_iter().max_by_key(|table| table.rows)
+}
+
+fn of_table(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    mut table: AdviceTable,
+) -> Option<Device> {
     for entry in &mut table.engines {
         // Who broke a promise is shown, and not to be taken.
         entry.broken = is_broken(comparison, entry).then(|| "broken".to_owned());
@@ -118,6 +162,7 @@ pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     let grid = Grid { title: String::new(), header, rows: rows.collect() };
     Some(Device {
         take: take(file, &table, &tiers, main),
+        best: pick::of(&table, needs(main), &pick::all_work(&table, main)).map(|pick| pick.says()),
         tier: (tiers.len() > 1).then_some(main),
         legend: legend(&grid, &tiers, main),
         grid,

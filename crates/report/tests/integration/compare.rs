@@ -383,6 +383,13 @@ fn another_library_of_a_configuration_compares_and_other_settings_do_not() {
     let differ = differences(&with("/old", "OFF"), &with("/new", "OFF"));
     assert!(differ.incomparable.is_empty(), "{differ:?}");
     assert!(differ.remarks.contains(&"library of mine: /old, then /new".to_owned()), "{differ:?}");
+    let mut python = with("/old", "OFF");
+    python.plan.configurations.get_mut("mine").unwrap().client = Some("python".parse().unwrap());
+    let differ = differences(&with("/old", "OFF"), &python);
+    assert!(differ.incomparable.is_empty(), "{differ:?}");
+    assert!(differ.remarks.contains(&"client of mine: native, then python".to_owned()));
+    let apart = embermark_report::compare::unpoolable(&with("/old", "OFF"), &python);
+    assert_eq!(apart, ["client of mine: native, then python"]);
     let differ = differences(&with("/old", "OFF"), &with("/old", "FULL")).incomparable;
     let says = "configuration mine: sqlite with synchronous=OFF, then sqlite with synchronous=FULL";
     assert_eq!(differ, [says]);

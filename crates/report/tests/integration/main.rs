@@ -4,6 +4,7 @@
 
 mod as_published;
 mod checked;
+mod clients;
 mod compare;
 mod counted;
 mod coverage;

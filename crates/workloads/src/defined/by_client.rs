@@ -112,25 +112,36 @@ impl FileBench {
             most_ns: meter.cap().map(|most| most.as_nanos() as u64),
         };
         let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
-        let (mut done, mut answers) = (Done::default(), None);
-        database.reopen_after(&mut || {
+        let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
+        let mut work = |client: &mut ByClient| {
+            let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let connection = client.connection.clone();
-            let settings = client.process()?.open(&connection)?;
+            let settings = client.process()?.open(&connection, &names)?;
             client.keeps(&settings)?;
+            let expected = client.tape.expected();
             let process = client.process()?;
-            process.prepare(&operations, run)?;
+            process.prepare(&operations, expected, run)?;
             observer.process(ROLE, process.pid());
             observer.open();
-            let went = process.go(run);
+            let done = process.go(run);
             observer.close();
-            done = went?;
+            let done = done?;
             told.timed_by = Some(process.version.clone());
-            answers = Some(process.answers()?);
-            process.close()
+            let answers = process.answers()?;
+            process.close()?;
+            Ok((done, answers))
+        };
+        // Whatever came of it, the database is opened again.
+        database.reopen_after(&mut || {
+            went = work(client);
+            if went.is_err() {
+                // It may have the database open still.
+                client.process = None;
+            }
+            Ok(())
         })?;
-        let answers = answers.ok_or_else(|| {
-            EngineError::failed("the store", "be closed for a while", "it was not")
-        })?;
+        let (done, answers) = went?;
         let latencies = answers.latencies.clone();
         for part in self.prepared.cell.parts_of(phase) {
             let lead = self.prepared.cell.insert_of(phase).unwrap_or(phase);

@@ -231,6 +231,7 @@ mod tests {
     fn what_a_source_says_cannot_be_given() {
         for (option, given) in [
             ("--engines", PlanArgs { engines: words(&["lmdb"]), ..PlanArgs::default() }),
+            ("--client", PlanArgs { client: words(&["python"]), ..PlanArgs::default() }),
             ("--variant", PlanArgs { variant: words(&["bulk"]), ..PlanArgs::default() }),
             ("--clients", PlanArgs { clients: Some(4), ..PlanArgs::default() }),
         ] {

@@ -1,0 +1,86 @@
+"""LevelDB by the package plyvel, with the LevelDB that it brings.
+
+https://plyvel.readthedocs.io/en/latest/user.html: a prefixed database for each table, iterators over ranges, write batches.
+"""
+
+import plyvel
+
+
+def version():
+    return f"plyvel {plyvel.__version__}"
+
+
+def open(connection):
+    return Database(connection)
+
+
+class Database:
+    def __init__(self, connection):
+        sizes = {name: int(connection[name]) for name in connection if name not in ("dir", "sync")}
+        self.own = plyvel.DB(connection["dir"], **sizes)
+        self.sync = connection["sync"] == "true"
+        self.batch = None
+
+    def settings(self, names):
+        return {}
+
+    def table(self, name):
+        # The number of each table stands under its name, behind a zero.
+        return self.own.prefixed_db(self.own.get(b"\0" + name.encode()))
+
+    def begin(self, writes):
+        if writes:
+            self.batch = self.own.write_batch(transaction=True, sync=self.sync)
+
+    def commit(self):
+        if self.batch is not None:
+            self.batch.write()
+            self.batch = None
+
+    def get(self, table):
+        get = self.table(table).get
+
+        def read(params):
+            value = get(params[0])
+            return [] if value is None else [(value,)]
+
+        return read
+
+    def put(self, table):
+        if self.batch is not None:
+            put, prefix = self.batch.put, self.own.get(b"\0" + table.encode())
+
+            def write(params):
+                put(prefix + params[0], params[1])
+                return 1
+
+            return write
+        put, sync = self.table(table).put, self.sync
+
+        def write(params):
+            put(params[0], params[1], sync=sync)
+            return 1
+
+        return write
+
+    def delete(self, table):
+        if self.batch is not None:
+            delete, prefix = self.batch.delete, self.own.get(b"\0" + table.encode())
+            return lambda params: delete(prefix + params[0]) or -1
+        delete, sync = self.table(table).delete, self.sync
+        return lambda params: delete(params[0], sync=sync) or -1
+
+    def scan(self, table):
+        iterator = self.table(table).iterator
+
+        def scan(params):
+            low, high, way, most = params
+            with iterator(start=low, stop=high, reverse=way < 0) as pairs:
+                if most is None:
+                    return list(pairs)
+                return [pair for pair, _ in zip(pairs, range(most))]
+
+        return scan
+
+    def close(self):
+        self.own.close()

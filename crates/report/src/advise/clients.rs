@@ -1,0 +1,70 @@
+//! The columns of a result by the language that they are used from.
+
+use std::borrow::Cow;
+
+use embermark_model::result::ResultFile;
+use embermark_model::{Client, Conditions};
+
+use crate::text;
+
+/// One language, and a result's columns that are used from it.
+pub(super) struct Language<'a> {
+    /// `python`; `None`: embermark itself.
+    pub name: Option<String>,
+    /// Its clients, as the command line has them.
+    pub clients: Vec<String>,
+    /// The result with its columns only, and the engines for reference.
+    pub file: Cow<'a, ResultFile>,
+}
+
+/// Every language of a result, embermark itself first, then in the order of the columns. Engines for
+/// reference are no candidates: they stand beside those of every language.
+pub(super) fn by_language(file: &ResultFile) -> Vec<Language<'_>> {
+    let plan = &file.plan;
+    let candidates = || file.cells.iter().filter(|cell| !cell.reference);
+    let mut names = text::unique(candidates().map(|cell| plan.language_of(&cell.id.engine)));
+    names.sort_by_key(|name| *name != Client::NATIVE);
+    let is_alone = names.len() < 2;
+    let language = |name: &str| {
+        let own = |column: &str| plan.language_of(column) == name;
+        let columns = text::unique(candidates().map(|cell| &*cell.id.engine));
+        let clients = columns.into_iter().filter(|column| own(column));
+        let clients = clients.filter_map(|column| Some(plan.client_of(column)?.to_string()));
+        let file = match is_alone {
+            true => Cow::Borrowed(file),
+            false => Cow::Owned(with_columns(file, own)),
+        };
+        let clients = text::unique(clients);
+        Language { name: (name != Client::NATIVE).then(|| name.to_owned()), clients, file }
+    };
+    match names.is_empty() {
+        true => vec![language(Client::NATIVE)],
+        false => names.into_iter().map(language).collect(),
+    }
+}
+
+/// A result with some of its columns and the engines for reference.
+fn with_columns(file: &ResultFile, own: impl Fn(&str) -> bool) -> ResultFile {
+    let cells: Vec<_> = (file.cells.iter())
+        .filter(|cell| cell.reference || own(&cell.id.engine))
+        .cloned()
+        .collect();
+    let mut plan = file.plan.clone();
+    plan.engines.retain(|column| cells.iter().any(|cell| cell.id.engine == *column));
+    ResultFile { schema: file.schema, manifest: file.manifest.clone(), plan, cells }
+}
+
+impl<'a> Language<'a> {
+    /// All columns of a result as if they were of one language.
+    pub fn all(file: &'a ResultFile) -> Self {
+        Self { name: None, clients: Vec::new(), file: Cow::Borrowed(file) }
+    }
+
+    /// Whether a candidate was measured under one of these conditions; without any, under some.
+    pub fn has_cells(&self, conditions: &[Conditions]) -> bool {
+        let mut cells = self.file.cells.iter().filter(|cell| !cell.reference);
+        cells.any(|cell| {
+            conditions.is_empty() || conditions.contains(&cell.id.extent().conditions())
+        })
+    }
+}
