@@ -6,8 +6,11 @@ this one. Such a file has `version()` and `open(connection)`, which returns an o
 - `settings(names)`: the values of settings, as the database itself tells them;
 - where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 - `begin(writes)`, `commit()`: a transaction;
-- for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`: a function
-  of a tuple of parameters that does the call and returns its answer, the number of rows changed or the rows;
+- for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`, for
+  documents `insert(table)`, `upsert(table)`, `find(table)`, `update(table)`, `remove(table)` and `ask(table)`: a function of
+  a tuple of parameters that does the call and returns its answer, the number of rows changed or the rows;
+- where it has to, `prepared(call, table, rows)`: before the clock starts makes of the tuples of a call what its function
+  takes, with the table as `prepare` describes it; and `rows(answer)`: after it has stopped makes rows of an answer;
 - where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 - `bulk(table, columns)`: a function that loads a list of rows by the fastest path that the package documents;
 - `close()`.
@@ -22,8 +25,10 @@ from array import array
 from decimal import Decimal
 from time import perf_counter_ns
 
-RUN, QUERY, BULK, GET, PUT, DELETE, SCAN = range(1, 8)
-CHANGES = {RUN, BULK, PUT, DELETE}
+NAMES = (None, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update", "remove", "ask")
+RUN, QUERY, BULK = 1, 2, 3
+# Calls that answer with a number of rows.
+CHANGES = {"run", "bulk", "put", "delete", "insert", "upsert", "update", "remove"}
 
 
 class Unsupported(Exception):
@@ -99,6 +104,11 @@ class Phase:
         for block in self.blocks:
             for code, target, _ in block.calls:
                 self.function(code, target)
+            if hasattr(database, "prepared"):
+                block.calls = [
+                    (code, target, database.prepared(NAMES[code], told["tables"][target], rows))
+                    for code, target, rows in block.calls
+                ]
         self.answers = self.samples = None
         if told["warm_up"]:
             self.once(None)
@@ -106,7 +116,7 @@ class Phase:
     def function(self, code, target):
         """What does a call."""
         database, told = self.database, self.told
-        name = {RUN: "run", QUERY: "query", BULK: "bulk", GET: "get", PUT: "put", DELETE: "delete", SCAN: "scan"}[code]
+        name = NAMES[code]
         make = getattr(database, name, None)
         if make is None:
             raise Unsupported(f"this client has no {name}")
@@ -134,7 +144,7 @@ class Phase:
         database, open_transaction, done, capped = self.database, 0, 0, False
         self.answers, samples = [], []
         for block in self.blocks:
-            if block.transaction != open_transaction:
+            if block.transaction != open_transaction or not block.transaction:
                 if open_transaction:
                     database.commit()
                     open_transaction = 0
@@ -182,6 +192,7 @@ class Phase:
 
     def write(self):
         """The answers, into their file."""
+        rows = getattr(self.database, "rows", None)
         with open(self.told["answers"], "r+b") as file:
             file.write(b"embmans1")
             file.write(struct.pack("<Q", len(self.samples)))
@@ -196,7 +207,7 @@ class Phase:
                 file.write(struct.pack("<QQ", 0, done))
                 for n in range(done):
                     for code, own in zip(codes, answers):
-                        file.write(answer(code, own[n]))
+                        file.write(answer(NAMES[code], own[n], rows))
 
 
 def loop(operation, rows, keep, most, samples):
@@ -222,10 +233,11 @@ def loop(operation, rows, keep, most, samples):
     return at
 
 
-def answer(code, found):
-    """The bytes of an answer."""
-    if code in CHANGES:
+def answer(name, found, rows):
+    """The bytes of an answer, of which `rows` makes rows if the package's file has it."""
+    if name in CHANGES:
         return struct.pack("<q", found)
+    found = rows(found) if rows else found
     columns = len(found[0]) if found else 0
     parts = [struct.pack("<QQ", len(found), columns)]
     parts.extend(value(of) for row in found for of in row)
@@ -246,6 +258,10 @@ def value(of):
         return struct.pack("<BI", 4, len(of)) + bytes(of)
     if isinstance(of, Decimal):
         return value(int(of) if of == of.to_integral_value() else float(of))
+    if isinstance(of, dict):
+        of = list(of.values())
+    if isinstance(of, list):
+        return struct.pack("<BI", 5, len(of)) + b"".join(map(value, of))
     if hasattr(of, "isoformat"):
         return value(of.isoformat(" ") if hasattr(of, "hour") else of.isoformat())
     raise TypeError(f"an answer has a value of type {type(of).__name__}")

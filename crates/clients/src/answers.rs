@@ -9,6 +9,12 @@ use crate::operations::Code;
 /// What the file begins with.
 const MAGIC: &[u8; 8] = b"embmans1";
 
+/// The type of a list.
+const LIST: u8 = 5;
+
+/// How deep a list may lie in others.
+const DEPTH: u8 = 8;
+
 /// The answers of a program, which are read in the order of the calls.
 #[derive(Debug)]
 pub struct Answers {
@@ -156,10 +162,40 @@ impl Answers {
 
     /// Passes a value over.
     fn skip(&mut self) -> Result<()> {
-        let length = value(&self.bytes, self.at).ok_or_else(|| garbled("ends within a value"))?.1;
-        self.at += length;
+        let end = end_of(&self.bytes, self.at, DEPTH);
+        self.at = end.ok_or_else(|| garbled("ends within a value"))?;
         Ok(())
     }
+}
+
+/// Where the value at a place ends.
+fn end_of(bytes: &[u8], at: usize, depth: u8) -> Option<usize> {
+    match items(bytes, at) {
+        Some((length, first)) => {
+            let depth = depth.checked_sub(1)?;
+            (0..length).try_fold(first, |at, _| end_of(bytes, at, depth))
+        }
+        None => value(bytes, at).map(|(_, length)| at + length),
+    }
+}
+
+/// How many values a list at a place has, and where the first of them stands.
+fn items(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+    let (LIST, rest) = bytes.get(at..)?.split_first().map(|(tag, rest)| (*tag, rest))? else {
+        return None;
+    };
+    rest.first_chunk().map(|length| (u32::from_le_bytes(*length), at + 5))
+}
+
+/// Where each value of a list at a place stands, if there is a list.
+fn places_in(bytes: &[u8], at: usize) -> Option<Vec<usize>> {
+    let (length, mut at) = items(bytes, at)?;
+    let mut places = Vec::new();
+    for _ in 0..length {
+        places.push(at);
+        at = end_of(bytes, at, DEPTH)?;
+    }
+    Some(places)
 }
 
 /// The value at a place, and how many bytes it takes.
@@ -193,9 +229,13 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    fn place(&self, column: usize) -> Result<usize> {
+        self.places.get(column).copied().ok_or_else(|| garbled("lacks a column"))
+    }
+
     fn at(&self, column: usize) -> Result<Param<'_>> {
-        let place = self.places.get(column).ok_or_else(|| garbled("lacks a column"))?;
-        value(self.bytes, *place).map(|(value, _)| value).ok_or_else(|| garbled("has no value"))
+        let found = value(self.bytes, self.place(column)?);
+        found.map(|(value, _)| value).ok_or_else(|| garbled("has a list where a value belongs"))
     }
 
     fn other(&self, column: usize, what: &str) -> EngineError {
@@ -240,6 +280,19 @@ impl ResultRow for Row<'_> {
             Param::Bytes(bytes) => Ok(Some(bytes)),
             _ => Err(self.other(column, "bytes")),
         }
+    }
+
+    fn list(&self, column: usize, visit: &mut Visit<'_>) -> Result<bool> {
+        let place = self.place(column)?;
+        let Some(elements) = places_in(self.bytes, place) else {
+            let is_null = matches!(self.at(column)?, Param::Null);
+            return if is_null { Ok(false) } else { Err(self.other(column, "a list")) };
+        };
+        for element in elements {
+            let places = places_in(self.bytes, element).unwrap_or_else(|| vec![element]);
+            visit(&Row { bytes: self.bytes, places: &places })?;
+        }
+        Ok(true)
     }
 
     fn columns(&self) -> Result<usize> {

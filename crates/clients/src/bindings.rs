@@ -35,6 +35,7 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "plyvel", "plyvel.py", "leveldb"),
     binding!("python", "psycopg", "psycopg.py", "postgres"),
     binding!("python", "pymysql", "pymysql.py", "mariadb"),
+    binding!("python", "pymongo", "pymongo.py", "mongodb"),
     binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
     binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),
     binding!("node", "sqlite3", "sqlite3.mjs", "sqlite"),

@@ -54,7 +54,7 @@ impl KvStore for TapedPairs {
         let (names, mut given) = (&self.names, 0);
         self.tape.with(|state| {
             if let State::Record(operations) = state {
-                operations.end_operation();
+                operations.begin_load();
             }
             while let Some((key, value)) = pairs.next() {
                 given += 1;

@@ -10,6 +10,7 @@
 
 mod answers;
 mod bindings;
+mod document;
 mod kv;
 mod lifecycle;
 mod operations;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use embermark_contract::document::CollectionDef;
 use embermark_contract::sql::Param;
 
 /// What the file begins with.
@@ -25,6 +26,18 @@ pub enum Code {
     /// Reads pairs in the order of their keys. Parameters: the lowest key or null, the key before which it ends or null,
     /// 1 for ascending and -1 for descending, how many at most or null.
     Scan = 7,
+    /// Inserts a document. Parameters: its key and its other fields, as JSON.
+    Insert = 8,
+    /// Puts a document in, in place of the one of its key. Parameters: as those of `Insert`.
+    Upsert = 9,
+    /// Finds documents. Parameter: filter, order, limit and columns, as JSON.
+    Find = 10,
+    /// Sets fields of documents. Parameters: a filter and the fields, as JSON.
+    Update = 11,
+    /// Deletes documents. Parameter: a filter, as JSON.
+    Remove = 12,
+    /// Asks a question in the engine's own language. Parameters: its text, and the columns of its result, as JSON.
+    Ask = 13,
 }
 
 /// A call that is being recorded.
@@ -152,6 +165,8 @@ pub struct Operations {
     /// The transaction that is open, and whether it writes; how many there were.
     open: Option<(u64, bool)>,
     transactions: u64,
+    /// Whether the next operation begins a block even if it makes the same calls.
+    is_apart: bool,
     /// The texts of the statements that are called, each once.
     pub statements: Vec<String>,
     /// The tables that are called, each once.
@@ -163,7 +178,9 @@ pub struct Operations {
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Its columns in the order of the parameters; none of a table of pairs.
+    /// The fields of the key of its documents, in order; none of other tables.
+    pub key: Vec<String>,
+    /// Its columns in the order of the parameters, or what documents may have beside their key; none of a table of pairs.
     pub columns: Vec<String>,
 }
 
@@ -175,13 +192,20 @@ impl Operations {
 
     /// The number of a table.
     pub fn table(&mut self, name: &str, columns: &[&str]) -> u32 {
+        self.number_of(name, &[], columns)
+    }
+
+    /// The number of a collection of documents.
+    pub fn collection(&mut self, def: &CollectionDef) -> u32 {
+        self.number_of(def.name, def.key, def.fields)
+    }
+
+    fn number_of(&mut self, name: &str, key: &[&str], columns: &[&str]) -> u32 {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         number(
             &mut self.tables,
-            |known| known.name == name && known.columns == columns,
-            || Table {
-                name: name.to_owned(),
-                columns: columns.iter().map(|&name| name.to_owned()).collect(),
-            },
+            |known| known.name == name && known.key == key && known.columns == columns,
+            || Table { name: name.to_owned(), key: owned(key), columns: owned(columns) },
         )
     }
 
@@ -201,6 +225,12 @@ impl Operations {
         self.end_operation();
         self.transactions += 1;
         self.open = Some((self.transactions, writes));
+    }
+
+    /// A load begins: what it loads is a block of its own.
+    pub fn begin_load(&mut self) {
+        self.end_operation();
+        self.is_apart = true;
     }
 
     /// The transaction that is open ends.
@@ -227,7 +257,7 @@ impl Operations {
                 && block.calls.len() == calls.len()
                 && block.calls.iter().zip(&calls).all(fits)
         };
-        if !self.blocks.last().is_some_and(same) {
+        if std::mem::take(&mut self.is_apart) || !self.blocks.last().is_some_and(same) {
             let columns = |call: &Call| call.values.iter().map(|_| Column::default()).collect();
             let calls = calls.iter().map(|call| (call.code, call.target, columns(call))).collect();
             self.blocks.push(Block { transaction, writes, operations: 0, calls });

@@ -140,7 +140,7 @@ impl SqlStore for TapedSql {
         self.tape.with(|state| {
             let mut number = None;
             if let State::Record(operations) = state {
-                operations.end_operation();
+                operations.begin_load();
                 number = Some(operations.table(table.name, &names));
             }
             while let Some(row) = rows.next() {

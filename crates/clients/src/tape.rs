@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use embermark_contract::document::DocumentStore;
 use embermark_contract::kv::KvStore;
 use embermark_contract::sql::{QueryKind, SqlStore};
 use embermark_contract::{EngineError, Reopener, Result, Store};
 
 use crate::Answers;
+use crate::document::TapedDocuments;
 use crate::kv::TapedPairs;
 use crate::operations::Operations;
 use crate::sql::TapedSql;
@@ -49,8 +51,12 @@ impl Tape {
             Store::Kv(store) => {
                 Ok(Store::Kv(Box::new(TapedPairs::new(store, self.clone())) as Box<dyn KvStore>))
             }
-            Store::Document(_) | Store::Series(_) => Err(EngineError::impossible(
-                "no client in another language is written for stores of documents and of series yet",
+            Store::Document(store) => {
+                let taped = TapedDocuments::new(store, self.clone());
+                Ok(Store::Document(Box::new(taped) as Box<dyn DocumentStore>))
+            }
+            Store::Series(_) => Err(EngineError::impossible(
+                "no client in another language is written for stores of series yet",
             )),
         }
     }

@@ -70,6 +70,15 @@ impl Session {
         format!("{} {}", self.name.to_string_lossy(), self.elsewhere)
     }
 
+    /// What a program in another language reaches the database by.
+    pub fn connection(&self) -> [(&'static str, String); 2] {
+        let server = match &self.elsewhere {
+            Address::Socket(path) => ("socket", path.display().to_string()),
+            Address::Url(url) => ("url", url.clone()),
+        };
+        [server, ("database", self.name.to_string_lossy().into_owned())]
+    }
+
     /// Ends the connection and begins anew: a driver that knows nothing of the server. The new
     /// connection is made before the old one ends.
     pub fn renew(&mut self) -> Result<()> {

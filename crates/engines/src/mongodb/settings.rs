@@ -155,18 +155,18 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     if session.clusters()? {
         settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));
     }
-    let concern = waits.map_or_else(|| LEFT.to_owned(), |waits| format!("w: 1, j: {waits}"));
-    settings.push((CONCERN.to_owned(), as_set(concern)));
+    settings.push(waits.map_or_else(|| (CONCERN.to_owned(), as_set(LEFT)), concern));
     settings.push(("libmongoc".to_owned(), session.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
 }
 
 /// The settings that decide what a commit survives and can change while the server runs: whether there is a
-/// journal, and where writes do not say how they are acknowledged what the server takes then. How the
+/// journal, and how writes are acknowledged, or where they do not say it what the server takes then. How the
 /// journal is synced is said at the start alone.
 pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<(String, String)>> {
     let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
     let mut settings = vec![(JOURNAL.to_owned(), plain(has_journal(status.at(LOG_SIZE))))];
+    settings.extend(waits.map(concern));
     if waits.is_none()
         && let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
             command.bool("inMemory", true);
@@ -176,6 +176,11 @@ pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<
         settings.extend(concern.map(|value| (DEFAULT_CONCERN.to_owned(), plain(value))));
     }
     Ok(settings)
+}
+
+/// How writes are acknowledged, as the client asks for it.
+fn concern(waits: bool) -> (String, String) {
+    (CONCERN.to_owned(), as_set(format!("w: 1, j: {waits}")))
 }
 
 fn has_journal(log_size: Option<Value<'_>>) -> Value<'static> {

@@ -18,7 +18,8 @@ use crate::document::{
 use crate::row::Visit;
 use crate::server::{self, Server};
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Result, Store,
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result, Store,
 };
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
@@ -128,6 +129,12 @@ impl Lifecycle for MongoStore {
         let done = self.session.admin("fsync", |_| {}).map(|_| ());
         // On somebody's server only an administrator may; there it is not ours to insist.
         if self.server.is_some() { done } else { Ok(()) }
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let concern = self.waits.map(|waits| format!(r#"{{"w": 1, "j": {waits}}}"#));
+        let [server, database] = self.session.connection();
+        Ok(vec![server, database, ("writeConcern", concern.unwrap_or_default())])
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {
