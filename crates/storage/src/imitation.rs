@@ -1,6 +1,6 @@
 //! Imitates a storage: a file system on a device whose requests take the times of a model.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +19,14 @@ pub enum ImitationError {
     /// Root, FUSE or a loop device is not available.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The file that holds the file system cannot be removed.
+    #[error("cannot remove {path}: {source}", path = .path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The file system is larger than the storage.
     #[error("{storage} holds {} bytes, fewer than the {} of the file system: use a smaller scale or another storage", .refused.capacity_bytes, .refused.device_bytes)]
     TooSmall {
@@ -119,6 +127,9 @@ impl Imitator {
     /// creates. The flash is [filled](embermark_model::Card::filled_permille) as the storage's file
     /// says, and the cache is empty.
     ///
+    /// Removes the file's name once the device has it open, so that its space is free again however
+    /// this process ends.
+    ///
     /// # Errors
     /// The storage is too fast or too small, or the file system cannot be mounted.
     pub fn mount(
@@ -134,6 +145,8 @@ impl Imitator {
         let timing = Box::new(times.clone());
         let queue = storage.queue_depth;
         let device = TimedDevice::mount(folder, image, file_system, timing, queue, self.path)?;
+        fs::remove_file(image)
+            .map_err(|source| ImitationError::Image { path: image.to_owned(), source })?;
         Ok(Imitated { at: device.at.clone(), device, times })
     }
 }

@@ -400,8 +400,8 @@ fn try_all(
                             Some(Ok(media)) => {
                                 let failed = |why: String| Failure::runtime(why);
                                 let mounted = media.mount().map_err(failed)?;
-                                let made = try_in(mounted.at());
-                                mounted.remove().map_err(failed)?;
+                                let made = try_in(&mounted.at);
+                                mounted.unmount().map_err(|e| failed(e.to_string()))?;
                                 made
                             }
                             _ => try_in(work),

@@ -1,9 +1,16 @@
 //! Imitated storages: `--storage`. They take root, FUSE, loop devices and mkfs.ext4.
 
-use crate::common::{Place, left_in};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::common::family::{nothing_is_left_behind, signal};
+use crate::common::{Place, left_in, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::skipped;
+use nix::sys::signal::Signal;
 
 /// Each write takes 3 ms, and there is no cache that could hide it.
 const SLOW: &str = "like = \"sd-a1\"\nflash = false\nread = { random-us = 300, sequential-us = 300 }\n\
@@ -186,4 +193,53 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
     let why = "only root may give a trial an imitated storage: run as root";
     assert_eq!(result.cells.iter().find_map(Cell::lacks_storage), Some(why));
     assert!(ended.stdout.contains(why), "{}", ended.stdout);
+}
+
+/// Bytes that files below a folder take on the disk.
+fn taken(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let of = |path: &Path| match path.is_dir() {
+        true => taken(path),
+        false => path.metadata().map_or(0, |file| file.blocks() * 512),
+    };
+    entries.map(|entry| of(&entry.path())).sum()
+}
+
+#[test]
+fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image() {
+    if !nix::unistd::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
+        return skipped("FUSE", "a medium is imitated, which takes root and FUSE");
+    }
+    let place = Place::new();
+    place.write("slow.toml", SLOW.replace("3000", "30000"));
+    let load = ["--phases", "load", "--variant", "commit-each"];
+    let tune = [&["tune", "sqlite", "sensors:100"][..], &load, &["--for", "10m"]].concat();
+    let durability = ["durability", "sqlite", "--kills", "1000"];
+    let run = [&["run", "sensors:10k", "-e", "sqlite"][..], &load].concat();
+    for (out, words) in [("run", &run[..]), ("tune", &tune), ("durability", &durability)] {
+        let words = [words, &["--storage", "slow.toml", "--out", out]].concat();
+        let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = child.as_mut().unwrap();
+        // proc_pid_mountinfo(5): 3 the device, 5 where it is mounted.
+        let medium = || {
+            let all = fs::read_to_string(format!("/proc/{}/mountinfo", child.id())).ok()?;
+            let own = format!("/{out}/");
+            let mut mounts = all.lines().filter(|line| line.contains(" ext4 /dev/loop"));
+            let mount = mounts.find(|line| line.contains(&own))?;
+            Some(mount.split_whitespace().nth(2)?.to_owned())
+        };
+        let device = wait_for("a medium to be mounted", medium);
+        assert!(signal(child.id(), Signal::SIGKILL));
+        child.wait().unwrap();
+        nothing_is_left_behind(&place);
+        let size = format!("/sys/dev/block/{device}/size");
+        let is_free = || {
+            // Another test may have taken it since.
+            let blocks = fs::read_to_string(&size).map_or(0, |size| size.trim().parse().unwrap());
+            (blocks == 0_u64).then_some(())
+        };
+        wait_for("the loop device to be free", is_free);
+        let bytes = taken(&place.path(out));
+        assert!(bytes < 1 << 20, "{out}: {bytes} bytes are left");
+    }
 }

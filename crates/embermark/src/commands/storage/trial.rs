@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -89,10 +88,6 @@ fn on_storage(
         ImitationError::Device(error) => missing(storage, &error),
         error => Failure::usage(error),
     })?;
-    // The device has it open; after a kill nothing of it is left.
-    let removed = fs::remove_file(&image);
-    removed
-        .map_err(|error| Failure::runtime(format!("cannot remove {}: {error}", image.display())))?;
     let program = match args.command.split_first() {
         Some((program, _)) => program.clone(),
         None => env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()),
