@@ -247,14 +247,19 @@ pub struct Then {
     pub workloads: Vec<String>,
     /// Further limits of memory.
     pub memory_limit: Vec<String>,
+    /// Further storages.
+    pub storage: Vec<String>,
 }
 
 impl fmt::Display for Then {
-    /// `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`.
+    /// `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`, `on sd-a1 (--for 1h)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limits = self.memory_limit.iter().filter(|limit| *limit != "none");
         let limits = limits.map(|limit| format!("within {limit}"));
-        let what: Vec<String> = self.workloads.iter().cloned().chain(limits).collect();
+        let storages = self.storage.iter().filter(|storage| *storage != "none");
+        let storages = storages.map(|storage| format!("on {storage}"));
+        let what: Vec<String> =
+            self.workloads.iter().cloned().chain(limits).chain(storages).collect();
         write!(f, "{} (--for {})", what.join(", "), self.from)
     }
 }
@@ -352,13 +357,14 @@ impl PlanArgs {
     /// Adds what follows in a run of this length; what is left out of it, in words.
     fn follow(&mut self, lasts_ms: Option<u64>) -> Result<Vec<String>, Failure> {
         let mut left_out = Vec::new();
-        let limits = self.memory_limit.is_empty();
+        let (limits, storages) = (self.memory_limit.is_empty(), self.storage.is_empty());
         for then in std::mem::take(&mut self.then) {
             let from = milliseconds("from", &then.from)?;
             match lasts_ms {
                 Some(lasts) if lasts >= from => {
                     self.workloads.extend(then.workloads);
                     self.memory_limit.extend(then.memory_limit.into_iter().filter(|_| limits));
+                    self.storage.extend(then.storage.into_iter().filter(|_| storages));
                 }
                 Some(_) => left_out.push(then.to_string()),
                 None => {}
