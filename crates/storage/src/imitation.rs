@@ -10,6 +10,7 @@ use embermark_blockdev::{
 };
 use embermark_flash::Refused;
 use embermark_model::Storage;
+use embermark_model::result::StoragePath;
 
 use crate::times::{FlashWork, Times};
 
@@ -73,9 +74,10 @@ impl Imitator {
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
-    /// Returns the time of the path.
-    pub const fn path(&self) -> PathCost {
-        self.path
+    /// Returns what the path costs.
+    pub const fn path(&self) -> StoragePath {
+        let PathCost { read_ns, write_ns, flush_ns, kib_ns } = self.path;
+        StoragePath { read_ns, write_ns, flush_ns, kib_ns }
     }
 
     /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough, and

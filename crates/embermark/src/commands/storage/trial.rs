@@ -13,7 +13,7 @@ use clap::Args;
 use embermark_durability::{FileSystem, own_mounts};
 use embermark_harness::interrupt::{Interrupt, on_signals};
 use embermark_model::Storage;
-use embermark_report::format;
+use embermark_report::{format, near_path};
 use embermark_storage::{ImitationError, Imitator};
 
 use crate::error::Failure;
@@ -126,6 +126,9 @@ fn on_storage(
         us(path.write_ns),
         us(path.flush_ns)
     );
+    if let Some(says) = near_path(storage, &path) {
+        say!("{says}");
+    }
     if share > 0.05 {
         say!("too many were late for the storage's times to hold: try it on a quiet machine");
     }
