@@ -196,6 +196,26 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
     assert!(ended.stdout.contains(why), "{}", ended.stdout);
 }
 
+#[test]
+fn a_dry_run_names_the_card_that_a_device_takes_or_why_it_cannot_be_imitated() {
+    let words = ["run", "sensors:1k", "-e", "memory", "--device", "pi3", "--dry-run"];
+    let place = Place::new_in("/tmp");
+    if nix::unistd::geteuid().is_root() {
+        let shown = place.as_ordinary_user(&words).with(0).stdout;
+        let why = "cannot be imitated here: only root may give a trial an imitated storage";
+        assert!(shown.contains(why) && shown.starts_with("sensors 1k process"), "{shown}");
+    }
+    let shown = place.embermark(&words).with(0).stdout;
+    if shown.contains("cannot be imitated here") {
+        return skipped("FUSE", shown);
+    }
+    assert!(shown.starts_with("sensors 1k on sd-a1 process"), "{shown}");
+    assert!(shown.contains("pi3 takes the storage sd-a1, which is imitated"), "{shown}");
+    // Which storage was asked for is seen in the cells.
+    let named = place.embermark(&[&words[..], &["--storage", "none"]].concat()).with(0).stdout;
+    assert!(named.starts_with("sensors 1k process") && !named.contains("pi3"), "{named}");
+}
+
 /// Bytes that files below a folder take on the disk.
 fn taken(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).unwrap().flatten();
