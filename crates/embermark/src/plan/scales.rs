@@ -8,11 +8,11 @@ use embermark_workloads::Workload;
 
 use crate::error::Failure;
 
-/// Names of workloads, and the scales of some of them.
+/// The names of workloads, and the scales of some.
 pub(super) type WithScales = (Vec<String>, Vec<(String, Scale)>);
 
-/// Names of workloads, and the scales that stand behind some: `sensors:10k`. `all` is no name: without any,
-/// every workload runs.
+/// Splits the scales off the names of workloads: `sensors:10k`. `all` gives no name, and without a name every
+/// workload runs.
 pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     if given == ["all"] {
         return Ok((Vec::new(), Vec::new()));
@@ -34,7 +34,7 @@ pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     Ok((names, scales))
 }
 
-/// The scales of workloads by their ids: a file's is in it.
+/// Returns the scales by the ids of workloads. A file has its id inside.
 pub(super) fn scales_by_id(
     given: &[(String, Scale)],
     names: &[String],
@@ -54,7 +54,7 @@ pub(super) fn scales_by_id(
     all
 }
 
-/// Every power of ten times the scale given, or else 1k, that is below `until`, and `until`.
+/// Returns the scale given, or 1k, ten times that and so on while it is below `until`, and `until`.
 pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
     let refused = |why: &str| Err(Failure::usage(format!("--scales-until {until}: {why}")));
     let first = match given {

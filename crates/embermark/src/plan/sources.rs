@@ -25,12 +25,12 @@ impl PlanArgs {
         })
     }
 
-    /// What runs where nothing is asked for.
+    /// The plan file of a bare `embermark run`.
     pub const DEFAULT: &str = include_str!("../../files/default.toml");
 
-    /// The same with the plan of [`DEFAULT`](Self::DEFAULT) below, where nothing is said of what work is to be
-    /// measured and how often. Of workload files their own work is measured, as they say where one of them goes on
-    /// until it is steady.
+    /// Fills the arguments up from the [default plan](Self::DEFAULT), unless they say what work to measure or how
+    /// often. Workload files keep their own work and variants, and take everything else from it; if one of them goes on
+    /// until it is steady, they take nothing.
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
@@ -66,7 +66,7 @@ impl PlanArgs {
         self.or(default)
     }
 
-    /// Settings of a plan file as they stand behind `--set`: `window=50ms`, `seed=7`.
+    /// Parses the plan file settings of `--set`: `window=50ms`, `seed=7`.
     pub fn of_settings(settings: &[String]) -> Result<Self, Failure> {
         let mut table = toml::Table::new();
         for setting in settings {
@@ -85,7 +85,7 @@ impl PlanArgs {
         })
     }
 
-    /// These arguments where given, else those of `other`.
+    /// Takes what these arguments do not give from `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
         configurations::distinct(&self.configuration)?;
         let named = |args| serde_json::from_value(serde_json::to_value(args)?);
@@ -99,7 +99,7 @@ impl PlanArgs {
         merged().map_err(Failure::runtime)
     }
 
-    /// Adds what follows in a run of this length; what is left out of it, in words.
+    /// Adds what follows in a run of this length. Returns what is left out of it, as text.
     pub(super) fn follow(&mut self, lasts_ms: Option<u64>) -> Result<Vec<String>, Failure> {
         let mut left_out = Vec::new();
         let (limits, storages) = (self.memory_limit.is_empty(), self.storage.is_empty());
@@ -119,7 +119,7 @@ impl PlanArgs {
     }
 }
 
-/// A parser's message without the text that it quotes of a file: a URL's secret may stand anywhere.
+/// Removes the text that a parser's message quotes from a file, because it may hold a URL's secret.
 fn without_values(message: &str) -> String {
     match (message.find("string \""), message.rfind('"')) {
         (Some(first), Some(last)) => {

@@ -8,8 +8,8 @@ use embermark_model::ServerUrl;
 
 use crate::error::Failure;
 
-/// The URLs of `ENGINE=URL`, each with the password of the environment, and each one that its engine
-/// takes.
+/// Parses the URLs of `ENGINE=URL`, adds the password from the environment, and checks that the engine
+/// accepts each.
 pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
