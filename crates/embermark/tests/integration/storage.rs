@@ -216,9 +216,12 @@ fn a_dry_run_names_the_card_that_a_device_takes_or_why_it_cannot_be_imitated() {
     assert!(named.starts_with("sensors 1k process") && !named.contains("pi3"), "{named}");
 }
 
+/// More than a journal and some rows, and less than the image of a file system.
+const LITTLE: u64 = 1 << 20;
+
 /// Bytes that files below a folder take on the disk.
 fn taken(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).unwrap().flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |path: &Path| match path.is_dir() {
         true => taken(path),
         false => path.metadata().map_or(0, |file| file.blocks() * 512),
@@ -249,7 +252,9 @@ fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image()
             let mount = mounts.find(|line| line.contains(&own))?;
             Some(mount.split_whitespace().nth(2)?.to_owned())
         };
-        let device = wait_for("a medium to be mounted", medium);
+        // Its image loses its name right after it was mounted.
+        let ready = || medium().filter(|_| taken(&place.path(out)) < LITTLE);
+        let device = wait_for("a medium to be in use", ready);
         assert!(signal(child.id(), Signal::SIGKILL));
         child.wait().unwrap();
         nothing_is_left_behind(&place);
@@ -261,6 +266,6 @@ fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image()
         };
         wait_for("the loop device to be free", is_free);
         let bytes = taken(&place.path(out));
-        assert!(bytes < 1 << 20, "{out}: {bytes} bytes are left");
+        assert!(bytes < LITTLE, "{out}: {bytes} bytes are left");
     }
 }
