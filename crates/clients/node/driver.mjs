@@ -1,0 +1,466 @@
+// A client in Node.js: does the operations of a phase in place of embermark, by its own clock.
+//
+// docs/clients.md describes what passes between the two. What depends on the package is in one file for each package
+// beside this one. Such a file imports the package by its name and exports `version(of)`, where `of` returns a package's
+// version, `open(connection)`, and `isAsync`, which is true if the package returns promises. `open` returns an object, or
+// a promise of it, with
+//
+// - `settings(names)`: the values of settings, as the database itself tells them;
+// - where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
+// - `transaction(writes, work)`: calls `work` in a transaction;
+// - for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`: a
+//   function of an array of parameters that does the call and returns its answer, the number of rows changed or the
+//   rows, each an array or an object;
+// - where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
+// - `bulk(table, columns)`: a function that loads an array of rows by the fastest path that the package documents;
+// - `close()`.
+//
+// Integers are Numbers where those are exact, else BigInts.
+
+import { Console } from "node:console";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+const NAMES = [, "run", "query", "bulk", "get", "put", "delete", "scan"];
+const [RUN, QUERY, BULK] = [1, 2, 3];
+// Calls that answer with a number of rows.
+const CHANGES = new Set(["run", "bulk", "put", "delete"]);
+
+// What the package cannot do, in words.
+class Unsupported extends Error {}
+globalThis.Unsupported = Unsupported;
+
+const now = () => performance.now() * 1e6;
+
+// The file of operations.
+class Reader {
+  constructor(path) {
+    this.data = readFileSync(path);
+    this.view = new DataView(this.data.buffer, this.data.byteOffset, this.data.byteLength);
+    this.at = 0;
+  }
+
+  word() {
+    const word = this.view.getBigInt64(this.at, true);
+    this.at += 8;
+    return Number.MIN_SAFE_INTEGER <= word && word <= Number.MAX_SAFE_INTEGER ? Number(word) : word;
+  }
+
+  float() {
+    const float = this.view.getFloat64(this.at, true);
+    this.at += 8;
+    return float;
+  }
+
+  padded(n) {
+    const piece = this.data.subarray(this.at, this.at + n);
+    this.at += Math.ceil(n / 8) * 8;
+    return piece;
+  }
+
+  column(n) {
+    const kind = this.word(), hasNulls = this.word();
+    if (kind === 0) return new Array(n).fill(null);
+    const nulls = hasNulls ? this.padded(n) : undefined;
+    let values;
+    if (kind === 1) values = Array.from({ length: n }, () => this.word());
+    else if (kind === 2) values = Array.from({ length: n }, () => this.float());
+    else {
+      const ends = Array.from({ length: n + 1 }, () => this.word());
+      const piece = this.padded(ends[n]);
+      const slice = kind === 3 ? (a, b) => piece.toString("utf8", a, b) : (a, b) => piece.subarray(a, b);
+      values = Array.from({ length: n }, (_, i) => slice(ends[i], ends[i + 1]));
+    }
+    return nulls ? values.map((value, i) => nulls[i] ? null : value) : values;
+  }
+}
+
+// Operations that make the same calls with other values.
+class Block {
+  constructor(reader) {
+    this.transaction = reader.word();
+    this.writes = reader.word() === 1;
+    this.operations = reader.word();
+    this.calls = Array.from({ length: reader.word() }, () => {
+      const code = reader.word(), target = reader.word();
+      const columns = Array.from({ length: reader.word() }, () => reader.column(this.operations));
+      return { code, target, rows: transposed(columns, this.operations) };
+    });
+    // Parameters of each operation: of its only call, or of each.
+    this.params = this.calls.length === 1 ? this.calls[0].rows
+      : transposed(this.calls.map((call) => call.rows), this.operations);
+  }
+
+  // What does an operation, by the functions that do the calls.
+  bind(calls, isAsync) {
+    [this.operation] = calls;
+    if (calls.length === 1) return;
+    this.operation = isAsync
+      ? async (params) => {
+        const answers = [];
+        for (let i = 0; i < calls.length; i += 1) answers.push(await calls[i](params[i]));
+        return answers;
+      }
+      : (params) => {
+        const answers = [];
+        for (let i = 0; i < calls.length; i += 1) answers.push(calls[i](params[i]));
+        return answers;
+      };
+  }
+}
+
+// The rows of columns.
+function transposed(columns, n) {
+  return Array.from({ length: n }, (_, row) => columns.map((column) => column[row]));
+}
+
+// The operations of a phase on an open database.
+class Phase {
+  constructor(database, isAsync, told) {
+    const reader = new Reader(told.operations);
+    if (reader.padded(8).toString("latin1") !== "embmops1") {
+      throw new Error("the file of operations is of another version");
+    }
+    Object.assign(this, { database, isAsync, told });
+    this.blocks = Array.from({ length: reader.word() }, () => new Block(reader));
+    this.groups = [];
+    for (const block of this.blocks) {
+      const last = this.groups.at(-1);
+      if (block.transaction && last?.transaction === block.transaction) last.blocks.push(block);
+      else this.groups.push({ transaction: block.transaction, writes: block.writes, blocks: [block] });
+    }
+  }
+
+  async prepare() {
+    await this.database.expect?.(this.told.expected);
+    const functions = new Map();
+    for (const block of this.blocks) {
+      const calls = [];
+      for (const { code, target } of block.calls) {
+        const [{ code: first }] = block.calls;
+        const isMany = first === RUN && block.calls.length === 1 && block.transaction > 0 && block.operations > 1;
+        const name = isMany && this.database.many ? "many" : NAMES[code];
+        const key = `${name} ${target}`;
+        if (!functions.has(key)) functions.set(key, await this.function(name, target));
+        calls.push(functions.get(key));
+        block.isTotal = name === "many" || name === "bulk";
+      }
+      block.bind(calls, this.isAsync);
+    }
+    // Before the warm-up: it forgets compiled code.
+    collectGarbage();
+    if (this.told.warm_up) await this.once(Infinity);
+  }
+
+  // What does a call.
+  function(name, target) {
+    const { database, told } = this;
+    if (!database[name]) throw new Unsupported(`this client has no ${name}`);
+    if (name === "run" || name === "query" || name === "many") return database[name](told.statements[target]);
+    const { name: table, columns } = told.tables[target];
+    return database[name](table, columns);
+  }
+
+  async go(mostNs) {
+    const repeatNs = this.told.repeat_ns;
+    const began = now();
+    const most = mostNs === null ? Infinity : began + mostNs;
+    await this.once(most);
+    let { operations, capped } = this;
+    if (repeatNs !== null) {
+      while (!capped && now() - began < repeatNs) {
+        await this.once(most);
+        operations += this.operations;
+        capped = this.capped;
+      }
+    }
+    return { elapsed_ns: Math.round(now() - began), operations, capped };
+  }
+
+  // Does every operation once, until `most`. Waits for nothing if the package returns no promises.
+  async once(most) {
+    Object.assign(this, { answers: [], samples: [], operations: 0, capped: false });
+    for (const group of this.groups) {
+      if (this.operations > 0 && most < Infinity && now() >= most) {
+        this.capped = true;
+        break;
+      }
+      const work = this.isAsync ? () => this.workAsync(group.blocks, most) : () => this.work(group.blocks, most);
+      const working = group.transaction ? this.database.transaction(group.writes, work) : work();
+      if (this.isAsync) await working;
+      if (this.capped) break;
+    }
+  }
+
+  work(blocks, most) {
+    for (const block of blocks) {
+      const answers = block.isTotal ? [] : new Array(block.operations);
+      this.answers.push(answers);
+      if (block.isTotal) answers.push(block.operation(block.params));
+      else loop(block.operation, block.params, answers, most, this.samples);
+      if (!this.goesOn(block, answers)) break;
+    }
+  }
+
+  async workAsync(blocks, most) {
+    for (const block of blocks) {
+      const answers = block.isTotal ? [] : new Array(block.operations);
+      this.answers.push(answers);
+      if (block.isTotal) answers.push(await block.operation(block.params));
+      else await loopAsync(block.operation, block.params, answers, most, this.samples);
+      if (!this.goesOn(block, answers)) break;
+    }
+  }
+
+  // Counts the operations of a block; whether all of them were done.
+  goesOn(block, answers) {
+    const did = block.isTotal ? block.operations : answers.length;
+    this.operations += did;
+    this.capped = did < block.operations;
+    return !this.capped;
+  }
+
+  // The answers, into their file.
+  write() {
+    const writer = new Writer();
+    writer.text("embmans1");
+    writer.word(this.samples.length);
+    for (const sample of this.samples) writer.word(Math.round(sample));
+    writer.word(this.answers.length);
+    this.answers.forEach((answers, i) => {
+      const { calls, isTotal, operations } = this.blocks[i];
+      writer.word(isTotal ? 1 : 0);
+      writer.word(isTotal ? operations : answers.length);
+      for (const answer of answers) {
+        calls.forEach(({ code }, call) => writer.answer(NAMES[code], calls.length === 1 ? answer : answer[call]));
+      }
+    });
+    const file = openSync(this.told.answers, "r+");
+    for (let at = 0; at < writer.at;) at += writeSync(file, writer.data, at, Math.min(writer.at - at, 1 << 30));
+    closeSync(file);
+  }
+}
+
+// Does an operation with each of these parameters, and times some of them.
+function loop(operation, params, answers, most, samples) {
+  const timed = [], count = params.length;
+  let every = 1, due = 8, at = 0;
+  while (at < count) {
+    const began = now();
+    answers[at] = operation(params[at]);
+    const ended = now();
+    timed.push(ended - began);
+    at += 1;
+    if (ended >= most) break;
+    if (timed.length === due) {
+      every = sampling(timed.slice(-8));
+      due *= 2;
+    }
+    const next = Math.min(at + every - 1, count);
+    for (; at < next; at += 1) answers[at] = operation(params[at]);
+  }
+  answers.length = at;
+  for (const sample of timed) samples.push(sample);
+}
+
+// The same of an operation that returns a promise.
+async function loopAsync(operation, params, answers, most, samples) {
+  const timed = [], count = params.length;
+  let every = 1, due = 8, at = 0;
+  while (at < count) {
+    const began = now();
+    answers[at] = await operation(params[at]);
+    const ended = now();
+    timed.push(ended - began);
+    at += 1;
+    if (ended >= most) break;
+    if (timed.length === due) {
+      every = sampling(timed.slice(-8));
+      due *= 2;
+    }
+    const next = Math.min(at + every - 1, count);
+    for (; at < next; at += 1) answers[at] = await operation(params[at]);
+  }
+  answers.length = at;
+  for (const sample of timed) samples.push(sample);
+}
+
+// Of how many operations one is timed: reading the clock may cost half a percent. It is asked again and again, because
+// code becomes faster while it runs.
+function sampling(timed) {
+  const cost = 2 * Math.min(...Array.from({ length: 8 }, () => -(now() - now())));
+  return Math.floor(cost / (0.005 * Math.max(timed.sort((a, b) => a - b)[4], 1))) | 1;
+}
+
+// The file of answers.
+class Writer {
+  constructor() {
+    this.data = Buffer.allocUnsafe(1 << 20);
+    this.at = 0;
+  }
+
+  // Has room for more bytes; where they begin.
+  room(n) {
+    const at = this.at;
+    this.at += n;
+    if (this.at > this.data.length) {
+      const data = Buffer.allocUnsafe(Math.max(2 * this.data.length, this.at));
+      this.data.copy(data, 0, 0, at);
+      this.data = data;
+    }
+    return at;
+  }
+
+  word(value) {
+    const at = this.room(8);
+    if (typeof value === "number" && value >= 0 && value < 2 ** 48) {
+      this.data.writeUIntLE(value, at, 6);
+      this.data.writeUInt16LE(0, at + 6);
+    } else {
+      this.data.writeBigInt64LE(BigInt(value), at);
+    }
+  }
+
+  byte(value) {
+    const at = this.room(1);
+    this.data[at] = value;
+  }
+
+  text(value) {
+    const length = Buffer.byteLength(value);
+    const at = this.room(length);
+    this.data.utf8Write(value, at, length);
+  }
+
+  length(value) {
+    const at = this.room(4);
+    this.data.writeUInt32LE(value, at);
+  }
+
+  answer(name, found) {
+    if (CHANGES.has(name)) {
+      this.word(found);
+      return;
+    }
+    const rows = found.map((row) => Array.isArray(row) ? row : Object.values(row));
+    this.word(rows.length);
+    this.word(rows.length > 0 ? rows[0].length : 0);
+    for (const row of rows) for (const value of row) this.value(value);
+  }
+
+  value(of) {
+    if (of === null || of === undefined) {
+      this.byte(0);
+    } else if (typeof of === "string") {
+      this.byte(3);
+      this.length(Buffer.byteLength(of));
+      this.text(of);
+    } else if (typeof of === "boolean") {
+      this.value(Number(of));
+    } else if (Number.isSafeInteger(of) && !Object.is(of, -0)) {
+      this.byte(1);
+      this.word(of);
+    } else if (typeof of === "bigint" && BigInt.asIntN(64, of) === of) {
+      this.byte(1);
+      this.word(of);
+    } else if (typeof of === "number" || typeof of === "bigint") {
+      this.byte(2);
+      const at = this.room(8);
+      this.data.writeDoubleLE(Number(of), at);
+    } else if (of instanceof Uint8Array) {
+      this.byte(4);
+      this.length(of.length);
+      const at = this.room(of.length);
+      this.data.set(of, at);
+    } else if (of instanceof Date) {
+      this.value(of.toISOString().replace("T", " ").replace("Z", "").replace(".000", ""));
+    } else {
+      throw new TypeError(`an answer has a value of type ${of.constructor?.name ?? typeof of}`);
+    }
+  }
+}
+
+// What --expose-gc gives: garbage of the preparation is not collected while the clock runs.
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc");
+
+// An operation that does nothing, in the loop of every other: the least of a few times, because the first ones are those
+// of code that is not compiled yet.
+function floor(operations) {
+  const params = Array.from({ length: operations }, () => []);
+  const once = () => {
+    const answers = new Array(operations);
+    collectGarbage();
+    const began = now();
+    loop(() => 0, params, answers, Infinity, []);
+    return now() - began;
+  };
+  return { elapsed_ns: Math.round(Math.min(once(), once(), once(), once())), operations, capped: false };
+}
+
+// The package's file as a module, for which packages are those of `folder`.
+function load({ source }, folder) {
+  if (folder !== null) {
+    const parentURL = pathToFileURL(`${folder}/`).href;
+    registerHooks({
+      resolve: (name, context, next) =>
+        next(name, context.parentURL?.startsWith("data:") ? { ...context, parentURL } : context),
+    });
+  }
+  return import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
+}
+
+// What returns the version of a package in a folder.
+function versionIn(folder) {
+  return (name) => JSON.parse(readFileSync(`${folder}/node_modules/${name}/package.json`)).version;
+}
+
+async function main() {
+  globalThis.console = new Console(process.stderr);
+  const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
+  let binding, database, phase;
+  const answer = async (told) => {
+    switch (told.do) {
+      case "load":
+        binding = await load(told.binding, told.packages);
+        return { version: `Node.js ${process.versions.node}, ${binding.version(versionIn(told.packages))}` };
+      case "open":
+        database = await binding.open(told.connection);
+        return { settings: await database.settings(told.read_back) };
+      case "prepare":
+        phase = new Phase(database, binding.isAsync, told);
+        await phase.prepare();
+        return {};
+      case "go":
+        return phase.go(told.most_ns);
+      case "answer":
+        phase.write();
+        phase = undefined;
+        return {};
+      case "close":
+        await database.close();
+        database = phase = undefined;
+        return {};
+      case "floor":
+        return floor(told.operations);
+      default:
+        return { error: `there is no '${told.do}' in this version of the protocol` };
+    }
+  };
+  say({ protocol: 1 });
+  for await (const line of createInterface({ input: process.stdin })) {
+    try {
+      say(await answer(JSON.parse(line)));
+    } catch (error) {
+      if (error instanceof Unsupported) say({ unsupported: error.message });
+      else say({ error: `${error?.name ?? "Error"}: ${error?.message ?? error}` });
+    }
+  }
+  process.exit();
+}
+
+await main();

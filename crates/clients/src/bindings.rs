@@ -35,6 +35,14 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "plyvel", "plyvel.py", "leveldb"),
     binding!("python", "psycopg", "psycopg.py", "postgres"),
     binding!("python", "pymysql", "pymysql.py", "mariadb"),
+    binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
+    binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),
+    binding!("node", "sqlite3", "sqlite3.mjs", "sqlite"),
+    binding!("node", "duckdb", "duckdb.mjs", "duckdb"),
+    binding!("node", "lmdb", "lmdb.mjs", "lmdb"),
+    binding!("node", "classic-level", "classic-level.mjs", "leveldb"),
+    binding!("node", "pg", "pg.mjs", "postgres"),
+    binding!("node", "mariadb", "mariadb.mjs", "mariadb"),
 ];
 
 /// The code for an engine, with the package that was chosen or the usual one.

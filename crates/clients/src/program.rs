@@ -54,7 +54,7 @@ impl Program {
         let (names, arguments) = match client.language() {
             "python" => (["bin/python3", "python3"], ["-B", "-c", PYTHON].as_slice()),
             _ => (
-                ["node_modules/node/bin/node", "node"],
+                ["bin/node", "node"],
                 ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", NODE]
                     .as_slice(),
             ),

@@ -1,0 +1,77 @@
+// MariaDB by the npm package mariadb, MariaDB's own connector, which is written in JavaScript.
+//
+// https://mariadb.com/docs/connectors/mariadb-connector-nodejs/connector-nodejs-promise-api: `prepare` with `execute`, and
+// `batch` for many rows. Decimals are numbers (`decimalAsNumber`), as sums of integers are decimals. Rows are objects; they
+// are arrays (`rowsAsArray`) where an object would lose a column because another one has the same name.
+
+import { createConnection } from "mariadb";
+
+export const isAsync = true;
+
+export const version = (of) => `mariadb ${of("mariadb")}`;
+
+export async function open({ socket, url, database, settings }) {
+  const server = socket ? { socketPath: socket, user: "root" } : address(url);
+  const own = await createConnection({ ...server, database, charset: "utf8mb4", decimalAsNumber: true });
+  await own.query(settings);
+
+  const statements = [];
+  const prepare = async (sql, more) => {
+    const statement = await own.prepare({ sql, ...more });
+    statements.push(statement);
+    return statement;
+  };
+
+  const transaction = async (writes, work) => {
+    await own.query(writes ? "BEGIN" : "START TRANSACTION WITH CONSISTENT SNAPSHOT");
+    const found = await work();
+    await own.commit();
+    return found;
+  };
+
+  // Of some statements there is a result for each row.
+  const many = (text) => async (rows) => {
+    const results = [await own.batch(text, rows)].flat();
+    return results.reduce((sum, { affectedRows }) => sum + affectedRows, 0);
+  };
+
+  return {
+    async settings(names) {
+      const rows = await own.query({ sql: "SHOW VARIABLES", rowsAsArray: true });
+      return Object.fromEntries(rows.filter(([name]) => names.includes(name)));
+    },
+
+    transaction,
+    many,
+
+    async run(text) {
+      const statement = await prepare(text);
+      return async (params) => (await statement.execute(params)).affectedRows;
+    },
+
+    async query(text) {
+      const statement = await prepare(text, { rowsAsArray: true });
+      return (params) => statement.execute(params);
+    },
+
+    bulk(table, columns) {
+      const names = columns.map((name) => `\`${name}\``).join(", "), places = columns.map(() => "?").join(", ");
+      const insert = many(`INSERT INTO \`${table}\` (${names}) VALUES (${places})`);
+      return (rows) => transaction(true, () => insert(rows));
+    },
+
+    async close() {
+      for (const statement of statements) statement.close();
+      await own.end();
+    },
+  };
+}
+
+// What the package takes in place of a URL.
+function address(url) {
+  const { hostname, port, username, password } = new URL(url);
+  return {
+    host: hostname, port: Number(port || 3306),
+    user: decodeURIComponent(username), password: decodeURIComponent(password),
+  };
+}
