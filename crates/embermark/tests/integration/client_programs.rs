@@ -108,7 +108,7 @@ fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() 
     let engines = engines.join(",");
     let result = run(
         &place,
-        "100%",
+        "2k",
         &["./own.toml", "-e", &engines, "--client", "python", "--tier", "process"],
     );
     if !has_client(&result) {
@@ -133,7 +133,7 @@ key = ["id"]
 [table.m.columns]
 id = { type = "i64", make = "sequence" }
 name = { type = "text", make = "words", distinct = 30 }
-v = { type = "f64", make = "random", from = 0, to = 100, null = "10%" }
+v = { type = "f64", make = "random", from = 0, to = 100, absent = "10%" }
 [phase.put]
 do = "insert"
 commit = 100
