@@ -13,6 +13,9 @@ use super::bench::FileBench;
 use super::cell::changes_rows;
 use crate::{Companions, PhaseObserver};
 
+/// Runs of phases that read are repeated for as long in nanoseconds.
+const SHORTEST_NS: u64 = 1_000_000;
+
 /// The role of its process.
 pub(super) const ROLE: &str = "client";
 
@@ -107,8 +110,11 @@ impl FileBench {
         let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
         let run = Run {
             warm_up: reads && !self.prepared.cold,
-            repeat_ns: (self.phases[phase].ops == 0)
-                .then_some(self.prepared.window.as_nanos() as u64),
+            repeat_ns: match self.phases[phase].ops {
+                0 => Some(self.prepared.window.as_nanos() as u64),
+                // A run that is over at once says little: its time is then the mean of several.
+                _ => reads.then_some(SHORTEST_NS),
+            },
             most_ns: meter.cap().map(|most| most.as_nanos() as u64),
         };
         let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
@@ -147,10 +153,15 @@ impl FileBench {
             let lead = self.prepared.cell.insert_of(phase).unwrap_or(phase);
             self.database.ready(part, lead)?;
         }
-        let Done { elapsed_ns, operations: mut ops, capped } = done;
+        let Done { mut elapsed_ns, operations: mut ops, capped } = done;
         if !capped && !operations.is_empty() {
+            let times = (ops / operations.len()).max(1);
             // One call may do what counts as several operations.
-            ops = ops / operations.len() * recorded;
+            ops = recorded;
+            match self.phases[phase].ops {
+                0 => ops *= times,
+                _ => elapsed_ns /= times,
+            }
         }
         self.play(phase, answers, capped)?;
         meter.lasted_with(Measured { elapsed_ns, ops, capped }, &latencies);

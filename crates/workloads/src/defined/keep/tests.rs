@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use embermark_language::{Client, Definition, PUBLISHED, Work, parse};
+use embermark_language::{Definition, PUBLISHED, Work, parse};
 use embermark_model::Scale;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
@@ -36,7 +36,6 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
         met: Vec::new(),
         each: Defined::each_of(definition, &tables, 3),
         engine: String::new(),
-        client: Client::Own,
         commit: None,
         tables,
     })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use embermark_language::{Client, PUBLISHED, parse};
+use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
@@ -64,9 +64,8 @@ fn check<const N: usize>(
     let set_at_once = super::super::cell::set_at_once(definition);
     let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
     let engine = String::new();
-    let (client, commit) = (Client::Own, None);
-    let cell =
-        Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, client, commit };
+    let commit = None;
+    let cell = Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, commit };
     let phase = definition.phases.iter().position(|phase| phase.name == question).unwrap();
     let found = Found { result: answer.concat(), ..Found::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use embermark_language::{Client, Definition, parse};
+use embermark_language::{Definition, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
@@ -92,7 +92,6 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
             met,
             each,
             engine,
-            client: Client::Own,
             commit: None,
         }),
         definition,
