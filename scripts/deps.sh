@@ -8,7 +8,7 @@
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
-#   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
+#   deps.sh node-clients   what clients in Node.js need
 #   deps.sh python-clients   what clients in Python need
 #   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
 #   deps.sh book       on request alone: mdBook, which makes a book of docs/
@@ -479,41 +479,36 @@ python_clients() {
     rm -f "$log"
 }
 
-# sqlite_in_node: whether Node.js has SQLite, by our copy of the package or Debian's.
-sqlite_in_node() {
-    for package in "$PWD/.deps/node-sqlite3/node_modules/sqlite3" "/usr/lib/${system#* }-linux-gnu/nodejs/sqlite3"; do
-        if [ -d "$package" ]; then
-            node -e 'require(process.argv[1])' "$package" 2>/dev/null && return 0
-        fi
-    done
-    return 1
+# node_clients: the packages of clients in Node.js, as their lock file pins them, and Node.js itself where the system's is too
+# old. sqlite3 is compiled because it would fetch its library from elsewhere, and lmdb because otherwise it writes files of
+# another format than every other LMDB.
+node_clients() {
+    folder=$deps/node-clients source=crates/clients/node
+    recent_node || own_node || { say 'clients in Node.js need Node.js 22.15 or later; they are left out'; return 0; }
+    { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched" && return 0
+    say 'fetching the packages of clients in Node.js (60 MB), and compiling two of them'
+    log=$(mktemp)
+    mkdir -p "$folder/bin" && cp "$source/package.json" "$source/package-lock.json" "$folder/"
+    if (cd "$folder" && npm ci --silent --no-audit --no-fund --ignore-scripts && rm -rf node_modules/@lmdb) >"$log" 2>&1; then
+        for package in sqlite3 lmdb; do
+            if ! (cd "$folder" && LMDB_DATA_V1=true npm_config_build_from_source=true npm rebuild "$package") >"$log" 2>&1; then
+                tail -n 3 "$log" >&2
+                say "could not compile the package $package of Node.js (that takes a C++ compiler, make and python3); going on without"
+            fi
+        done
+        ln -sf "$(command -v node)" "$folder/bin/node"
+        { cat "$source/package-lock.json"; node --version; } >"$folder/fetched"
+    else
+        tail -n 3 "$log" >&2
+        say 'could not fetch the packages of clients in Node.js; going on without'
+        rm -rf "$folder"
+    fi
+    rm -f "$log"
 }
 
-# node_clients: Node.js, and the package sqlite3 for it. Debian's goes with Debian's Node.js alone; beside another one it
-# is npm's, pinned by version and digest, which npm completes by a library for this system, or compiles.
-node_clients() {
-    folder=$deps/node-sqlite3 version=6.0.1
-    digest=ab8d044a93e05bd031d7ea75547c7fa60387cdc259d27f93c0e3e2832c4b1df9
-    command -v node >/dev/null || packages nodejs
-    command -v node >/dev/null || { say 'there is no Node.js: its clients are left out'; return 0; }
-    sqlite_in_node && return 0
-    case "$(dpkg-query -W -f '${Version}' nodejs 2>/dev/null)" in
-        *dfsg*) packages node-sqlite3; sqlite_in_node && return 0 ;;
-    esac
-    command -v npm >/dev/null || packages npm
-    command -v npm >/dev/null || { say 'the package sqlite3 of Node.js needs npm; its client is left out'; return 0; }
-    say "fetching the package sqlite3 $version of Node.js"
-    work=$(mktemp -d)
-    url=https://registry.npmjs.org/sqlite3/-/sqlite3-$version.tgz
-    if pinned 'the package sqlite3' "$url" "$work/sqlite3.tgz" "$digest"; then
-        mkdir -p "$folder"
-        if ! npm install --silent --no-audit --no-fund --prefix "$folder" "$work/sqlite3.tgz" >"$work/log" 2>&1 || ! sqlite_in_node; then
-            tail -n 3 "$work/log" >&2
-            say 'could not install the package sqlite3 of Node.js (to compile it, it takes a C++ compiler, make and python3); going on without'
-            rm -rf "$folder"
-        fi
-    fi
-    rm -rf "$work"
+# recent_node: whether the system's Node.js has what the driver of its clients uses (module.registerHooks).
+recent_node() {
+    command -v npm >/dev/null && node -e 'process.exit(require("module").registerHooks ? 0 : 1)' 2>/dev/null
 }
 
 # turso: a library of the crate in on-request/turso, whose lock file pins every crate by version and digest. Who asks for
@@ -583,28 +578,34 @@ nodejs() {
     command -v node >/dev/null && command -v npm >/dev/null && return 0
     if as_root true 2>/dev/null && command -v apt-get >/dev/null; then packages nodejs npm; fi
     command -v node >/dev/null && command -v npm >/dev/null && return 0
-    folder=$here/.deps/node version=22.23.3
+    own_node
+}
+
+# own_node: Node.js and npm from npm's registry, for what follows; with the headers that packages are compiled with.
+own_node() {
+    own=$here/.deps/node version=24.21.0
     case $system in
-        'Linux x86_64') arch=x64 digest=00b5c43d88958dbbf45339c4d5e9a76289c7e25876fd08270b379e485e151fc5 ;;
-        'Linux aarch64') arch=arm64 digest=894b9938b215d40b3a38db094ef436d02b3bc7dd16f04fca145a4735cd9e9035 ;;
+        'Linux x86_64') arch=x64 digest=61ecf27ad70afee991b671c28561eb497028294a67d132f9bbaac9ad73f81d3b ;;
+        'Linux aarch64') arch=arm64 digest=fba3076c16d21e5d814577436bdcb782b9b66bed09c6fa8278298e8933288bbb ;;
         *) return 1 ;;
     esac
-    if ! unpacked "$folder" "$version" bin/npm; then
-        say "fetching Node.js $version (55 MB), to build the page of the HTML report"
+    if ! unpacked "$own" "$version" bin/npm; then
+        say "fetching Node.js $version (55 MB)"
         work=$(mktemp -d) got=
         registry=https://registry.npmjs.org
         if pinned "Node.js $version" "$registry/node-linux-$arch/-/node-linux-$arch-$version.tgz" "$work/node" "$digest" \
             && pinned 'npm 10.9.9' "$registry/npm/-/npm-10.9.9.tgz" "$work/npm" c80bd097147cce32e31010b791bab8c71a26a5e10668210ec9d2e7f4c7cea2a1 \
-            && mkdir -p "$work/new/npm" && tar xzf "$work/node" -C "$work/new" --no-same-owner --strip-components 1 package/bin/node package/LICENSE \
+            && mkdir -p "$work/new/npm" && tar xzf "$work/node" -C "$work/new" --no-same-owner --strip-components 1 --exclude openssl package/bin/node package/include package/LICENSE \
             && tar xzf "$work/npm" -C "$work/new/npm" --no-same-owner --strip-components 1 \
-            && printf '#!/bin/sh\nexec node "%s/npm/bin/npm-cli.js" "$@"\n' "$folder" >"$work/new/bin/npm" && chmod 755 "$work/new"/bin/* \
-            && runs 'Node.js' "$work/new/bin/node" --version && keep "$work/new" "$folder" "$version"; then
+            && printf '#!/bin/sh\nexec node "%s/npm/bin/npm-cli.js" "$@"\n' "$own" >"$work/new/bin/npm" && chmod 755 "$work/new"/bin/* \
+            && runs 'Node.js' "$work/new/bin/node" --version && keep "$work/new" "$own" "$version"; then
             got=1
         fi
         rm -rf "$work"
         [ -n "$got" ] || return 1
     fi
-    PATH=$folder/bin:$PATH
+    PATH=$own/bin:$PATH
+    export npm_config_nodedir="$own"
 }
 
 # npm_modules: the page's packages as its lock file pins them, fetched where that has changed.
@@ -692,7 +693,7 @@ rocksdb=librocksdb-dev
 postgres=postgresql
 mariadb='mariadb-server-core mariadb-client-core'
 tools="rocksdb-tools $postgres $mariadb sysbench"
-node='nodejs node-sqlite3'
+node='g++ make python3'
 clients='libpq5 libmongoc-1.0-0'
 
 # embedded [COMMAND…]: the libraries of embedded engines and the page. COMMAND needs the libraries' headers, and runs while

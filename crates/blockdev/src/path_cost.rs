@@ -55,12 +55,13 @@ impl PathCost {
             move || Timed::over(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
         let server = Server::mount(medium, fuse.clone())
             .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
+        // The server has it open. Without a name it takes no room after a kill.
+        fs::remove_file(&image).map_err(|error| failed("remove", &image, error))?;
         let cost = Self::on(&fuse.join(FILE))
             .map_err(|error| failed("measure a loop device over", &fuse, error));
         let unmounted = unmount(&fuse).map_err(io::Error::from).and_then(|()| server.join());
         unmounted.map_err(|error| failed("unmount", &fuse, error))?;
-        let removed = fs::remove_file(&image).and_then(|()| fs::remove_dir(&fuse));
-        removed.map_err(|error| failed("remove", &fuse, error))?;
+        fs::remove_dir(&fuse).map_err(|error| failed("remove", &fuse, error))?;
         cost
     }
 

@@ -8,6 +8,9 @@ import Database from "better-sqlite3";
 
 export const isAsync = false;
 
+// Whether integers are returned as BigInts: docs/integer.md of the package.
+let isExact = false;
+
 export function version(of) {
   const own = new Database(":memory:");
   const sqlite = own.prepare("SELECT sqlite_version()").pluck().get();
@@ -41,7 +44,7 @@ export function open({ file, pragmas }) {
 
     query(text) {
       const { statement, bound } = prepare(text);
-      statement.raw(loseColumns(statement.columns()));
+      statement.raw(loseColumns(statement.columns())).safeIntegers(isExact);
       return bound ? (params) => statement.all(bound(params)) : (params) => statement.all(params);
     },
 
@@ -54,6 +57,7 @@ export function open({ file, pragmas }) {
       });
     },
 
+    exact: () => isExact = true,
     close: () => own.close(),
   };
 }

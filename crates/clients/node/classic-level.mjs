@@ -12,7 +12,7 @@ export const version = (of) => `classic-level ${of("classic-level")}`;
 export async function open(connection) {
   const number = (name) => connection[name] === undefined ? undefined : Number(connection[name]);
   const sync = connection.sync === "true";
-  // It has a bloom filter of its own size always.
+  // Its bloom filter has 10 bits for each key always.
   const own = new ClassicLevel(connection.dir, {
     createIfMissing: false,
     keyEncoding: "buffer",
@@ -81,6 +81,14 @@ export async function open(connection) {
           limit: most ?? -1,
         }).all();
         return pairs.map(([key, value]) => [key.subarray(1), value]);
+      };
+    },
+
+    async bulk(table) {
+      const first = await prefix(table);
+      return async (rows) => {
+        await own.batch(rows.map(([key, value]) => ({ type: "put", key: Buffer.concat([first, key]), value })), { sync });
+        return rows.length;
       };
     },
 

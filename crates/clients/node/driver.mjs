@@ -13,9 +13,10 @@
 //   rows, each an array or an object;
 // - where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 // - `bulk(table, columns)`: a function that loads an array of rows by the fastest path that the package documents;
+// - where the package returns inexact Numbers unless it is asked for BigInts, `exact()`: asks for them from then on;
 // - `close()`.
 //
-// Integers are Numbers where those are exact, else BigInts.
+// Integers are Numbers where those are exact, else BigInts. A package that takes no BigInts exports `noBigInts`.
 
 import { Console } from "node:console";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -26,9 +27,11 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 const NAMES = [, "run", "query", "bulk", "get", "put", "delete", "scan"];
-const [RUN, QUERY, BULK] = [1, 2, 3];
+const RUN = 1;
 // Calls that answer with a number of rows.
 const CHANGES = new Set(["run", "bulk", "put", "delete"]);
+
+const INEXACT = "integers beyond 2^53, which this package of Node.js does not pass exactly";
 
 // What the package cannot do, in words.
 class Unsupported extends Error {}
@@ -42,12 +45,15 @@ class Reader {
     this.data = readFileSync(path);
     this.view = new DataView(this.data.buffer, this.data.byteOffset, this.data.byteLength);
     this.at = 0;
+    this.hasBigInts = false;
   }
 
   word() {
     const word = this.view.getBigInt64(this.at, true);
     this.at += 8;
-    return Number.MIN_SAFE_INTEGER <= word && word <= Number.MAX_SAFE_INTEGER ? Number(word) : word;
+    if (Number.MIN_SAFE_INTEGER <= word && word <= Number.MAX_SAFE_INTEGER) return Number(word);
+    this.hasBigInts = true;
+    return word;
   }
 
   float() {
@@ -120,13 +126,14 @@ function transposed(columns, n) {
 
 // The operations of a phase on an open database.
 class Phase {
-  constructor(database, isAsync, told) {
+  constructor(database, { isAsync, noBigInts }, told) {
     const reader = new Reader(told.operations);
     if (reader.padded(8).toString("latin1") !== "embmops1") {
       throw new Error("the file of operations is of another version");
     }
-    Object.assign(this, { database, isAsync, told });
+    Object.assign(this, { database, isAsync, noBigInts, told });
     this.blocks = Array.from({ length: reader.word() }, () => new Block(reader));
+    if (noBigInts && reader.hasBigInts) throw new Unsupported(INEXACT);
     this.groups = [];
     for (const block of this.blocks) {
       const last = this.groups.at(-1);
@@ -137,12 +144,38 @@ class Phase {
 
   async prepare() {
     await this.database.expect?.(this.told.expected);
+    await this.bind();
+    // Before the warm-up: it forgets compiled code.
+    collectGarbage();
+    if (!this.told.warm_up) return;
+    if (await this.isExact()) return;
+    if (!this.database.exact) throw new Unsupported(INEXACT);
+    this.database.exact();
+    await this.bind();
+    await this.once(Infinity);
+  }
+
+  // Does every operation; whether each integer was returned exactly.
+  async isExact() {
+    try {
+      await this.once(Infinity);
+    } catch (error) {
+      if (error?.code === "ERR_OUT_OF_RANGE") return false;
+      throw error;
+    }
+    const isExact = (of) => Array.isArray(of) ? of.every(isExact)
+      : typeof of === "number" ? Number.isSafeInteger(of) || !Number.isInteger(of)
+      : of === null || typeof of !== "object" || ArrayBuffer.isView(of) || of instanceof Date || Object.values(of).every(isExact);
+    return (!this.database.exact && !this.noBigInts) || isExact(this.answers);
+  }
+
+  // Has each block call the functions that do its calls.
+  async bind() {
     const functions = new Map();
     for (const block of this.blocks) {
       const calls = [];
       for (const { code, target } of block.calls) {
-        const [{ code: first }] = block.calls;
-        const isMany = first === RUN && block.calls.length === 1 && block.transaction > 0 && block.operations > 1;
+        const isMany = code === RUN && block.calls.length === 1 && block.transaction > 0 && block.operations > 1;
         const name = isMany && this.database.many ? "many" : NAMES[code];
         const key = `${name} ${target}`;
         if (!functions.has(key)) functions.set(key, await this.function(name, target));
@@ -151,9 +184,6 @@ class Phase {
       }
       block.bind(calls, this.isAsync);
     }
-    // Before the warm-up: it forgets compiled code.
-    collectGarbage();
-    if (this.told.warm_up) await this.once(Infinity);
   }
 
   // What does a call.
@@ -432,7 +462,7 @@ async function main() {
         database = await binding.open(told.connection);
         return { settings: await database.settings(told.read_back) };
       case "prepare":
-        phase = new Phase(database, binding.isAsync, told);
+        phase = new Phase(database, binding, told);
         await phase.prepare();
         return {};
       case "go":

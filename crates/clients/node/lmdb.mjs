@@ -4,6 +4,7 @@
 // `putSync`, `removeSync` and `getRange`, and `transactionSync`. Its `put` and `remove` commit many calls together, some
 // time later; what is measured is commits. By default it uses another format of files: see "use_data_v1" there.
 
+import { closeSync, readdirSync, readlinkSync } from "node:fs";
 import { open as openEnvironment } from "lmdb";
 
 export const isAsync = false;
@@ -80,8 +81,25 @@ export function open({ dir, flags, map_bytes }) {
       });
     },
 
-    close: () => own.close(),
+    async close() {
+      await own.close();
+      closeFiles(dir);
+    },
   };
+}
+
+// Closes the files of an environment. Compiled with the older LMDB the package does not find an environment that it is to
+// close (version 3.5.6, `closeEnv` in src/env.cpp), so that other programs cannot open it with locks of their own.
+function closeFiles(dir) {
+  for (const file of readdirSync("/proc/self/fd")) {
+    let path;
+    try {
+      path = readlinkSync(`/proc/self/fd/${file}`);
+    } catch {
+      // That of the listing itself.
+    }
+    if (path === `${dir}/data.mdb` || path === `${dir}/lock.mdb`) closeSync(Number(file));
+  }
 }
 
 function pairs(range) {

@@ -8,6 +8,9 @@ import { DatabaseSync } from "node:sqlite";
 
 export const isAsync = false;
 
+// Whether integers are returned as BigInts; those beyond 2^53 are refused otherwise.
+let isExact = false;
+
 export const version = () => `node:sqlite, SQLite ${process.versions.sqlite}`;
 
 export function open({ file, pragmas }) {
@@ -34,6 +37,7 @@ export function open({ file, pragmas }) {
     query(text) {
       const statement = own.prepare(text);
       if (loseColumns(statement.columns())) statement.setReturnArrays(true);
+      statement.setReadBigInts(isExact);
       return (params) => statement.all(...params);
     },
 
@@ -46,6 +50,7 @@ export function open({ file, pragmas }) {
       });
     },
 
+    exact: () => isExact = true,
     close: () => own.close(),
   };
 }

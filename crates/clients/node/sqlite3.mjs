@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import sqlite3 from "sqlite3";
 
 export const isAsync = true;
+export const noBigInts = true;
 
 export const version = (of) => `sqlite3 ${of("sqlite3")}, SQLite ${sqlite3.VERSION}`;
 

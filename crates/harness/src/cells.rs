@@ -43,6 +43,14 @@ pub struct PlannedCell {
     pub skip: Option<Skip>,
 }
 
+impl PlannedCell {
+    /// Returns the reason if it will not run because its storage cannot be imitated here.
+    pub fn lacks_storage(&self) -> Option<&str> {
+        let skip = self.skip.as_ref().filter(|skip| skip.status == Status::Unavailable)?;
+        skip.reason.strip_prefix(&format!("storage {}: ", self.id.storage?))
+    }
+}
+
 /// Why a cell will not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {

@@ -1,6 +1,7 @@
 //! Imitated storages below the databases of a run.
 
 use std::path::Path;
+use std::thread;
 
 use embermark_blockdev::{Kept, own_mounts};
 use embermark_model::plan::Plan;
@@ -11,24 +12,24 @@ use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
 use crate::isolation::{self, Device, Disk};
+use crate::run::needed_bytes;
 use crate::session::Run;
-use crate::{Catalog, HarnessError, device, sized_disk};
+use crate::{Catalog, HarnessError, RunOptions, device, sized_disk};
 
-/// The way to imitated storages. What is mounted is seen by this process and its children alone, and gone with
-/// them.
+/// Imitates storages for the trials of a run. Only this process and its children see the mounts, which end with them.
 #[derive(Debug)]
 pub(crate) struct Imitation {
     imitator: Imitator,
-    /// Bytes of the file system of a trial.
+    /// Size of a trial's file system in bytes.
     bytes: u64,
 }
 
 impl Imitation {
-    /// Makes this thread, and the processes it will start, see mounts of their own, and measures in `data` what
-    /// the way to an imitated storage takes. File systems will have room for databases of `needed` bytes.
+    /// Gives this thread, and the processes that it starts, mounts of their own. Measures the path to an imitated
+    /// storage in `data`. File systems have room for databases of `needed` bytes.
     ///
     /// # Errors
-    /// Why not, and what to do, when the user or the system may not.
+    /// Root, FUSE or a loop device is not available: the reason, and what to do.
     pub fn begin(data: &Path, needed: u64) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Err("only root may give a trial an imitated storage: run as root".to_owned());
@@ -38,18 +39,12 @@ impl Imitation {
         Ok(Self { imitator, bytes: isolation::bytes_for(needed, data) })
     }
 
-    /// What the way to an imitated storage takes.
-    pub fn path(&self) -> StoragePath {
-        let path = self.imitator.path();
-        StoragePath {
-            read_ns: path.read_ns,
-            write_ns: path.write_ns,
-            flush_ns: path.flush_ns,
-            kib_ns: path.kib_ns,
-        }
+    /// Returns what the path to an imitated storage costs.
+    pub const fn path(&self) -> StoragePath {
+        self.imitator.path()
     }
 
-    /// Bytes of the file system of a cell's trials.
+    /// Returns the size of the file system of a cell's trials in bytes.
     fn bytes_of(&self, cell: &CellId, plan: &Plan, catalog: &Catalog) -> u64 {
         match catalog.until_steady(cell) {
             true => sized_disk::bytes(plan, cell.scale),
@@ -57,26 +52,77 @@ impl Imitation {
         }
     }
 
-    /// Whether a storage can be imitated here with a file system of so many bytes on it.
+    /// Checks that a storage with a file system of `bytes` can be imitated here.
     fn can(&self, storage: &Storage, bytes: u64) -> Result<(), String> {
         self.imitator.can(storage, bytes).map_err(|error| error.to_string())
     }
 }
 
-/// A plan with the storage that an emulated device usually has, where the plan names none and that one can be imitated
-/// here.
-pub(crate) fn of_device(plan: &Plan, data: &Path, needed: u64) -> Option<(Plan, Imitation)> {
+/// Adds the storage that an emulated device usually has to a plan that names none. `None` if the plan names one.
+///
+/// # Errors
+/// The reason why that storage cannot be imitated here.
+pub(crate) fn of_device(
+    plan: &Plan,
+    data: &Path,
+    needed: u64,
+) -> Result<Option<(Plan, Imitation)>, String> {
     if !plan.storages.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let storage = embermark_storage::built_in(device::STORAGE).ok()?;
-    let imitation = Imitation::begin(data, needed).ok()?;
-    imitation.can(&storage, imitation.bytes).ok()?;
-    Some((Plan { storages: vec![Some(storage)], ..plan.clone() }, imitation))
+    let storage = embermark_storage::built_in(device::STORAGE).map_err(|e| e.to_string())?;
+    let imitation = Imitation::begin(data, needed)?;
+    imitation.can(&storage, imitation.bytes)?;
+    Ok(Some((Plan { storages: vec![Some(storage)], ..plan.clone() }, imitation)))
 }
 
-/// The way to the storages of a run's cells, where some of those that run have one. Cells whose storage cannot be
-/// imitated here are left out, with the reason.
+/// What a run would measure.
+#[derive(Debug)]
+pub struct Foreseen {
+    /// Its cells.
+    pub cells: Vec<PlannedCell>,
+    /// The storage that the emulated device takes, or the reason why it cannot be imitated here. `None` without a
+    /// device, or if the plan names a storage.
+    pub of_device: Option<Result<StorageName, String>>,
+}
+
+/// Foresees what a run would measure. Tries the imitation out in `folder` if a cell has a storage.
+///
+/// # Errors
+/// When the plan names something unknown, asks for nothing, or contradicts itself.
+pub fn foreseen(
+    plan: &Plan,
+    options: &RunOptions,
+    folder: &Path,
+) -> Result<Foreseen, HarnessError> {
+    let catalog = options.catalog.with_files(plan)?;
+    let foresee = || {
+        let mut cells = cells::planned(plan, &catalog)?;
+        let needed = needed_bytes(plan, &cells);
+        let device = options.device.map(|_| of_device(plan, folder, needed));
+        let (of_device, begun) = match device {
+            Some(Ok(Some((with_card, imitation)))) => {
+                cells = cells::planned(&with_card, &catalog)?;
+                (
+                    with_card.storages.iter().flatten().map(|own| Ok(own.name)).next(),
+                    Some(imitation),
+                )
+            }
+            Some(Err(why)) => (Some(Err(why)), None),
+            Some(Ok(None)) | None => (None, None),
+        };
+        if begun.is_none() {
+            of_cells(&mut cells, plan, &catalog, || Imitation::begin(folder, needed));
+        }
+        Ok(Foreseen { cells, of_device })
+    };
+    // This thread keeps the mounts that it sees.
+    thread::scope(|scope| scope.spawn(foresee).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Begins the imitation of the storages of a run's cells; `None` if no cell that runs has one. Cells whose storage
+/// cannot be imitated here are left out, with the reason.
 pub(crate) fn of_cells(
     cells: &mut [PlannedCell],
     plan: &Plan,
@@ -118,7 +164,7 @@ fn has_storage(cell: &PlannedCell) -> bool {
 }
 
 impl Run<'_> {
-    /// A disk for a trial of a cell with a storage beside `folder`.
+    /// Mounts the storage of a cell for one trial, beside `folder`.
     pub(crate) fn imitated_disk(
         &self,
         cell: &CellId,
@@ -135,7 +181,7 @@ impl Run<'_> {
     }
 }
 
-/// How well a storage kept its times, and what its flash went through, as a result has it.
+/// Converts how well a storage kept its times, and the work of its flash, into the result's form.
 pub(crate) fn times(kept: Kept, flash: Option<FlashWork>) -> StorageTimes {
     let Kept { requests, late, latest_ns, time_ns, late_ns } = kept;
     let programmed_bytes = flash.map(|flash| flash.programmed_bytes);

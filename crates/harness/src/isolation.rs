@@ -1,5 +1,5 @@
-//! A disk of its own for each trial: an ext4 file system in an image on a loop device, whose
-//! counters are nobody else's.
+//! A disk for each trial: an ext4 file system in an image on a loop device. The device's counters
+//! count this trial only.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,28 +17,28 @@ use nix::unistd::{geteuid, syncfs};
 use crate::machine::{self, System};
 use crate::{HarnessError, clock, disk};
 
-/// Bytes of an image at least. It is sparse: what is not written takes no room.
+/// Smallest size of an image in bytes. An image is sparse: only what is written takes space.
 const LEAST: u64 = 1 << 30;
 
-/// Bytes of the image that shows whether it works here.
+/// Size in bytes of the image with which it is tried out.
 const TRY: u64 = 16 << 20;
 
-/// The folder of a disk's file system that is the database's directory: its root has `lost+found`.
+/// The folder for the database on the file system, whose root has `lost+found`.
 const SITE: &str = "database";
 
-/// The way to disks of their own. What is mounted is seen by this process and its children alone,
-/// and gone with them: a run that is killed leaves no mount behind.
+/// Gives trials disks. Only this process and its children see the mounts, which end with them: a run
+/// that is killed leaves no mount behind.
 #[derive(Debug)]
 pub(crate) struct Isolation {
     bytes: u64,
 }
 
 impl Isolation {
-    /// Makes this thread, and the processes it will start, see mounts of their own; tries one out
-    /// in `data`. Disks will have room for databases of `needed` bytes.
+    /// Gives this thread, and the processes that it starts, mounts of their own, and tries a disk out
+    /// in `data`. Disks have room for databases of `needed` bytes.
     ///
     /// # Errors
-    /// Why not, and what to do, when the user or the system may not.
+    /// The user is not root, or the system has no such mounts: the reason, and what to do.
     pub fn begin(data: &Path, needed: u64) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Err("only root may give each trial a block device of its own; run as root \
@@ -51,28 +51,28 @@ impl Isolation {
         Ok(this)
     }
 
-    /// Tries out in `data` whether what reaches a disk can be recorded.
+    /// Tries out in `data` whether requests to a disk can be recorded.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why they cannot.
     pub fn try_recording(&self, data: &Path) -> Result<(), String> {
         Disk::create(&data.join("try"), TRY, Device::Recorded).and_then(Disk::remove).map(drop)
     }
 
-    /// A disk for a trial, its image and mount point beside `site`; what reaches it is `recorded`, or
-    /// counted alone.
+    /// Creates a disk for a trial, with its image and mount point beside `site`. Its requests are
+    /// `recorded`, or only counted.
     pub fn disk(&self, site: &Path, recorded: bool) -> Result<Disk, HarnessError> {
         let device = if recorded { Device::Recorded } else { Device::Plain };
         Disk::create(site, self.bytes, device).map_err(HarnessError::Isolation)
     }
 
-    /// A plain one of a size.
+    /// Creates a plain disk of `bytes` bytes.
     pub fn disk_of(&self, site: &Path, bytes: u64) -> Result<Disk, HarnessError> {
         Disk::create(site, bytes, Device::Plain).map_err(HarnessError::Isolation)
     }
 }
 
-/// Bytes of a disk below `data` with room for databases of `needed` bytes.
+/// Returns the size in bytes of a disk below `data` that has room for databases of `needed` bytes.
 pub(crate) fn bytes_for(needed: u64, data: &Path) -> u64 {
     let free = disk::free_bytes(data).unwrap_or(u64::MAX);
     LEAST.max(needed.saturating_mul(2)).min(free).max(TRY)
@@ -83,20 +83,20 @@ pub(crate) fn bytes_for(needed: u64, data: &Path) -> u64 {
 pub(crate) enum Device<'a> {
     /// A loop device.
     Plain,
-    /// One that records what reaches it.
+    /// A device that records its requests.
     Recorded,
-    /// One that takes the times of a storage, and records too.
+    /// A device that takes the times of a storage, and records its requests too.
     Imitated(&'a Imitator, &'a Storage),
 }
 
-/// What a disk has to tell once it is removed.
+/// What is known of a disk after its removal.
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
-    /// What reached it, where that was recorded.
+    /// The requests that reached it, if they were recorded.
     pub trace: Option<Trace>,
-    /// How well it kept the times of its storage, where it imitated one.
+    /// How well it kept the times of its storage, if it imitated one.
     pub kept: Option<Kept>,
-    /// What the flash of its storage went through, where it has some.
+    /// The work of its storage's flash, if it has any.
     pub flash: Option<FlashWork>,
 }
 
@@ -104,13 +104,13 @@ pub(crate) struct Removed {
 #[derive(Debug)]
 pub(crate) struct Disk {
     image: PathBuf,
-    /// The folder that it has; a plain one is mounted there, and others below it.
+    /// Its folder. A plain disk is mounted there, the others below it.
     at: PathBuf,
     mounted: Option<Mounted>,
     begun: Option<Before>,
 }
 
-/// Its file system, as it is mounted.
+/// A mounted file system on one of the devices.
 #[derive(Debug)]
 enum Mounted {
     Plain(blockdev::Disk),
@@ -162,7 +162,7 @@ impl Mounted {
 }
 
 impl Disk {
-    /// A disk of a size, its image and mount point beside `at`.
+    /// Creates a disk of `bytes` bytes, with its image and mount point beside `at`.
     pub fn create(at: &Path, bytes: u64, device: Device<'_>) -> Result<Self, String> {
         let image = at.with_extension("img");
         let at = at.to_owned();
@@ -171,7 +171,7 @@ impl Disk {
         let file = File::create(&this.image).map_err(|e| failed(&this.image, e))?;
         file.set_len(bytes).map_err(|e| failed(&this.image, e))?;
         fs::create_dir_all(&this.at).map_err(|e| failed(&this.at, e))?;
-        // Nothing may be left for the kernel to do later: it would be counted as the engine's.
+        // Work that the kernel puts off until later would be counted as the engine's.
         let mut mkfs = Command::new("mkfs.ext4");
         mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
         call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
@@ -182,18 +182,18 @@ impl Disk {
         Ok(this)
     }
 
-    /// Where its file system is.
+    /// Returns the root of its file system.
     fn root(&self) -> &Path {
         self.mounted.as_ref().map_or(&self.at, Mounted::at)
     }
 
-    /// The directory for the database.
+    /// Returns the directory for the database.
     pub fn site(&self) -> PathBuf {
         self.root().join(SITE)
     }
 
-    /// What has reached the device since it was mounted, what the file system still held back
-    /// included; `None` where it cannot be read.
+    /// Syncs the file system and returns what has reached the device since it was mounted. `None` if
+    /// the counters cannot be read.
     pub fn used(&self) -> Option<DeviceIo> {
         self.begun.as_ref()?.since().map(|since| since.io)
     }
@@ -204,13 +204,13 @@ impl Disk {
     }
 
     fn unmount(&mut self) -> Result<Removed, String> {
-        let told = self.mounted.take().map_or(Ok(Removed::default()), Mounted::unmount)?;
+        let known = self.mounted.take().map_or(Ok(Removed::default()), Mounted::unmount)?;
         let removed = fs::remove_dir(&self.at).and_then(|()| fs::remove_file(&self.image));
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(format!("{}: {error}", self.image.display()))
             }
-            _ => Ok(told),
+            _ => Ok(known),
         }
     }
 }
@@ -226,19 +226,19 @@ impl Drop for Disk {
 pub(crate) struct Counters(PathBuf);
 
 impl Counters {
-    /// Of the device under `at`; `None` where it has none.
+    /// Finds the counters of the device under `at`. `None` if it has none.
     pub fn of(at: &Path) -> Option<Self> {
         let this = Self(counters_of(at)?);
         this.written_bytes().is_some().then_some(this)
     }
 
-    /// Bytes that were written to it so far.
+    /// Returns the bytes written to the device so far.
     pub fn written_bytes(&self) -> Option<u64> {
         Some(counted(&machine::read(&self.0)?)?.written_bytes)
     }
 }
 
-/// What had reached the device under a file system at one moment.
+/// The counters of the device under a file system at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Before {
     at: PathBuf,
@@ -247,26 +247,25 @@ pub(crate) struct Before {
     began_ns: Option<u64>,
 }
 
-/// What has reached a device since a moment.
+/// What has reached a device between two moments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
-    /// How much.
+    /// The amounts.
     pub io: DeviceIo,
-    /// That moment and this one, in ns of the monotonic clock.
+    /// Both moments, in ns of the monotonic clock.
     pub between: Option<(u64, u64)>,
 }
 
 impl Before {
-    /// Now, on the device under `at`, what its file system held back included; `None` where it
-    /// cannot be read.
+    /// Syncs the file system at `at` and reads its device's counters. `None` if they cannot be read.
     pub fn at(at: &Path) -> Option<Self> {
         let counters = counters_of(at)?;
         let then = synced(at, &counters)?;
         Some(Self { at: at.to_owned(), counters, then, began_ns: clock::monotonic_ns() })
     }
 
-    /// What has reached it since, what its file system held back included; `None` where it cannot
-    /// be read.
+    /// Syncs the file system and returns what has reached the device since. `None` if the counters
+    /// cannot be read.
     pub fn since(&self) -> Option<Since> {
         let now = synced(&self.at, &self.counters)?;
         let between = self.began_ns.zip(clock::monotonic_ns());
@@ -279,7 +278,7 @@ impl Before {
     }
 }
 
-/// Where the system shows the counters of the device under `at`.
+/// Returns the file in `/sys` with the counters of the device under `at`.
 fn counters_of(at: &Path) -> Option<PathBuf> {
     let dev = at.metadata().ok()?.dev();
     let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
@@ -291,7 +290,7 @@ fn synced(at: &Path, counters: &Path) -> Option<DeviceIo> {
     counted(&machine::read(counters)?)
 }
 
-/// Reads `/sys/block/DEVICE/stat` (kernel documentation, `block/stat`): sectors of 512 bytes read
+/// Parses `/sys/block/DEVICE/stat` (kernel documentation, `block/stat`): sectors of 512 bytes read
 /// and written, and flushes.
 fn counted(stat: &str) -> Option<DeviceIo> {
     const SECTOR: u64 = 512;
@@ -304,7 +303,10 @@ fn counted(stat: &str) -> Option<DeviceIo> {
     })
 }
 
-/// Runs a program to its end; what it said where it fails, and what to do where it is not here.
+/// Runs a program to its end.
+///
+/// # Errors
+/// Its error output if it fails; the remedy if it is not installed.
 fn call(command: &mut Command, remedy: &str) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();

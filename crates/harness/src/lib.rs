@@ -85,6 +85,7 @@ pub use catalog::Catalog;
 pub use companion::{companion_main, serve_companion};
 pub use engine_library::add_engine_library;
 pub use error::HarnessError;
+pub use imitation::{Foreseen, foreseen};
 pub use interrupt::Interrupt;
 pub use journal::write_result;
 pub use outdir::{JOURNAL, RESULT};

@@ -54,8 +54,10 @@ pub fn run(
     manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
     let needed = needed_bytes(plan, &cells);
-    let on_card = options.device.and_then(|_| imitation::of_device(plan, &dirs.data, needed));
-    let (with_card, begun) = on_card.unzip();
+    let on_card = options.device.map(|_| imitation::of_device(plan, &dirs.data, needed));
+    let on_card = on_card.unwrap_or(Ok(None));
+    let no_card = on_card.as_ref().err().cloned();
+    let (with_card, begun) = on_card.ok().flatten().unzip();
     let plan = with_card.as_ref().unwrap_or(plan);
     if with_card.is_some() {
         cells = cells::planned(plan, &options.catalog)?;
@@ -91,6 +93,13 @@ pub fn run(
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let mut run = Run::new(&run_id, (plan, options), dirs, confinement, journal, progress);
     run.imitation = imitation;
+    if let Some((device, why)) = options.device.zip(no_card) {
+        run.warn(format!(
+            "{}, the card that {} usually has, cannot be imitated here: {why}",
+            device::STORAGE,
+            device.name
+        ))?;
+    }
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {

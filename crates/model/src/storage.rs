@@ -89,6 +89,22 @@ pub struct Storage {
     pub disk: Option<Platters>,
 }
 
+impl Storage {
+    /// Returns the time of a write of 4 KiB in a row and the flush after it, in ns, by the likely values. `None` for
+    /// a hard disk, whose seeks and turns take milliseconds.
+    pub fn durable_write_ns(&self) -> Option<u64> {
+        const BYTES: u64 = 4_096;
+        let us = |spread: Spread| u64::from(spread.typical) * 1_000;
+        let bytes = |rate: Spread| BYTES * 1_000_000 / u64::from(rate.typical.max(1));
+        let medium = us(self.write.sequential_us) + bytes(self.write.kb_per_s);
+        let into_cache = match self.cache_bytes {
+            0 => 0,
+            _ => us(self.cached_write_us) + bytes(self.read.kb_per_s),
+        };
+        self.disk.is_none().then(|| into_cache + medium + us(self.flush_us))
+    }
+}
+
 /// The time of a request: a latency, and a transfer time that grows with the number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {

@@ -196,6 +196,8 @@ pub struct Beside {
     pub to_variant: Option<String>,
     /// The column above the line, where the piece has several of the engine: a configuration's name.
     pub column: Option<String>,
+    /// That below the line; absent: any.
+    pub to_column: Option<String>,
     /// The tier; absent: that of the piece.
     pub tier: Option<Durability>,
     /// The phase, where it is another one.

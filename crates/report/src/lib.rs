@@ -35,7 +35,7 @@ pub use embermark_meter::statistics;
 pub use error::ReportError;
 pub use export::{Format, OfDevice, csv_of, label, parquet, parquet_of, render};
 pub use load::{load, load_durability};
-pub use notes::storage::imitated;
+pub use notes::storage::{imitated, near_path};
 pub use overview::{Files, overview, provisional};
 pub use table::wrapped;
 

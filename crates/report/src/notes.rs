@@ -106,7 +106,7 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     });
     let warnings = file.manifest.warnings.iter().cloned().chain(drift);
     let warnings = warnings.map(|warning| note("", text::plain(&warning)));
-    warnings.chain(storage::late(file)).collect()
+    warnings.chain(storage::fast(file)).chain(storage::late(file)).collect()
 }
 
 /// What the tables' marks and units mean: of each only when it occurs.

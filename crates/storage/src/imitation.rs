@@ -1,6 +1,6 @@
 //! Imitates a storage: a file system on a device whose requests take the times of a model.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +10,7 @@ use embermark_blockdev::{
 };
 use embermark_flash::Refused;
 use embermark_model::Storage;
+use embermark_model::result::StoragePath;
 
 use crate::times::{FlashWork, Times};
 
@@ -19,6 +20,14 @@ pub enum ImitationError {
     /// Root, FUSE or a loop device is not available.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The file that holds the file system cannot be removed.
+    #[error("cannot remove {path}: {source}", path = .path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The file system is larger than the storage.
     #[error("{storage} holds {} bytes, fewer than the {} of the file system: use a smaller scale or another storage", .refused.capacity_bytes, .refused.device_bytes)]
     TooSmall {
@@ -65,9 +74,10 @@ impl Imitator {
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
-    /// Returns the time of the path.
-    pub const fn path(&self) -> PathCost {
-        self.path
+    /// Returns what the path costs.
+    pub const fn path(&self) -> StoragePath {
+        let PathCost { read_ns, write_ns, flush_ns, kib_ns } = self.path;
+        StoragePath { read_ns, write_ns, flush_ns, kib_ns }
     }
 
     /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough, and
@@ -119,6 +129,9 @@ impl Imitator {
     /// creates. The flash is [filled](embermark_model::Card::filled_permille) as the storage's file
     /// says, and the cache is empty.
     ///
+    /// Removes the file's name once the device has it open, so that its space is free again however
+    /// this process ends.
+    ///
     /// # Errors
     /// The storage is too fast or too small, or the file system cannot be mounted.
     pub fn mount(
@@ -134,6 +147,8 @@ impl Imitator {
         let timing = Box::new(times.clone());
         let queue = storage.queue_depth;
         let device = TimedDevice::mount(folder, image, file_system, timing, queue, self.path)?;
+        fs::remove_file(image)
+            .map_err(|source| ImitationError::Image { path: image.to_owned(), source })?;
         Ok(Imitated { at: device.at.clone(), device, times })
     }
 }

@@ -67,6 +67,8 @@ impl Typical {
 
 #[cfg(test)]
 mod tests {
+    use embermark_model::result::StoragePath;
+
     use super::*;
     use crate::built_in;
 
@@ -83,5 +85,22 @@ mod tests {
         let ms = disk.read as f64 / 1e6;
         assert!((10.0..16.0).contains(&ms), "{ms} ms");
         assert!(disk.sequential_read < disk.read / 2, "{disk:?}");
+    }
+
+    #[test]
+    fn the_short_formula_of_a_durable_write_is_the_models_time() {
+        for name in crate::names() {
+            let storage = built_in(name).unwrap();
+            let model = Typical::of(&storage, 4_096).sequential_flushed_write as f64;
+            let Some(formula) = storage.durable_write_ns() else {
+                assert_eq!(name, "hdd-7200");
+                continue;
+            };
+            let ratio = formula as f64 / model;
+            assert!((0.9..1.1).contains(&ratio), "{name}: {formula} ns, by the model {model} ns");
+            // What the path usually costs is no considerable share of any of them.
+            let path = StoragePath { write_ns: 25_000, flush_ns: 30_000, ..StoragePath::default() };
+            assert!(path.share(&storage).unwrap() < StoragePath::MOST_SHARE, "{name}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use embermark_harness::cells::{self, PlannedCell};
 use embermark_harness::energy::EnergyOptions;
-use embermark_harness::{Catalog, RESULT, RunOptions, device, interrupt};
+use embermark_harness::{Catalog, Foreseen, RESULT, RunOptions, device, foreseen, interrupt};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
@@ -224,10 +224,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     Ok(status)
 }
 
-/// What a plan measures: a line for each table, and how long it takes, as far as that is known.
+/// Returns what a plan measures: a line for each table, and how long it takes, as far as that is known.
 fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
-    let catalog = options.catalog.with_files(plan).map_err(Failure::usage)?;
-    let cells = cells::planned(plan, &catalog).map_err(Failure::usage)?;
+    let folder = tempfile::tempdir().map_err(Failure::runtime)?;
+    let foreseen = foreseen(plan, options, folder.path()).map_err(Failure::usage)?;
+    let Foreseen { cells, of_device } = foreseen;
     let mut text = String::new();
     let table = |cell: &PlannedCell| CellId { engine: String::new(), ..cell.id.clone() };
     for own in cells.chunk_by(|a, b| table(a) == table(b)) {
@@ -243,8 +244,10 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
             own[0].phases.join(", ")
         );
         if !left.is_empty() {
+            let why = left.iter().find_map(|cell| cell.lacks_storage());
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let left: Vec<&str> = left.iter().map(|cell| cell.id.engine.as_str()).collect();
-            let _ = writeln!(text, "  left out {}", left.join(", "));
+            let _ = writeln!(text, "  left out {}{why}", left.join(", "));
         }
     }
     let runnable = cells.iter().filter(|cell| cell.skip.is_none()).count();
@@ -254,6 +257,21 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
         }
         None => writeln!(text, "\n{runnable} cells, {} trials each (--trials)", plan.trials),
     };
+    if let Some((device, storage)) = options.device.zip(of_device) {
+        let name = device.name;
+        let _ = match storage {
+            Ok(card) => writeln!(
+                text,
+                "{name} takes the storage {card}, which is imitated; --storage names another one, and none for this \
+                 machine's disk"
+            ),
+            Err(why) => writeln!(
+                text,
+                "the databases lie on this machine's disk: the card that {name} usually has cannot be imitated here: \
+                 {why}"
+            ),
+        };
+    }
     Ok(text)
 }
 

@@ -219,6 +219,23 @@ fn more_rows_and_limits_of_memory_follow_where_the_time_is_longer_and_are_named_
 }
 
 #[test]
+fn storages_follow_where_the_time_is_longer_and_those_asked_for_win() {
+    let text = "workloads = ['htap:10']\nengines = ['memory']\n[[then]]\nfrom = '1h'\nstorage = ['none', 'sd-a1']\n";
+    let lasting = |lasts: &str, storage: &[&str]| {
+        let file: PlanArgs = toml::from_str(text).unwrap();
+        let given = PlanArgs { lasts: Some(lasts.into()), storage: words(storage), ..file };
+        let plan = given.plan().unwrap();
+        let name = |storage: &Option<_>| {
+            storage.as_ref().map(|own: &embermark_model::Storage| own.name.to_string())
+        };
+        (plan.storages.iter().map(name).collect::<Vec<_>>(), plan.left_out)
+    };
+    assert_eq!(lasting("5m", &[]), (vec![], words(&["on sd-a1 (--for 1h)"])));
+    assert_eq!(lasting("1h", &[]), (vec![None, Some("sd-a1".to_owned())], vec![]));
+    assert_eq!(lasting("1h", &["emmc"]).0, [Some("emmc".to_owned())]);
+}
+
+#[test]
 fn all_is_every_workload_and_rows_may_stand_behind_a_name() {
     let of = |names: &[&str]| PlanArgs { workloads: words(names), ..PlanArgs::default() };
     assert!(of(&["all"]).plan().unwrap().overview);

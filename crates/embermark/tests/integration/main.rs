@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod client_columns;
+mod client_programs;
 mod clients;
 mod clients_of;
 mod common;
@@ -27,7 +28,7 @@ mod machine_ends;
 mod many_results;
 mod memory;
 mod mutated;
-mod node;
+
 mod package;
 mod questions;
 mod repeat;

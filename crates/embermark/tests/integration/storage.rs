@@ -1,9 +1,16 @@
 //! Imitated storages: `--storage`. They take root, FUSE, loop devices and mkfs.ext4.
 
-use crate::common::{Place, left_in};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::common::family::{nothing_is_left_behind, signal};
+use crate::common::{Place, left_in, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::skipped;
+use nix::sys::signal::Signal;
 
 /// Each write takes 3 ms, and there is no cache that could hide it.
 const SLOW: &str = "like = \"sd-a1\"\nflash = false\nread = { random-us = 300, sequential-us = 300 }\n\
@@ -68,12 +75,13 @@ fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_t
     }
     assert_eq!(cells(Some(slow.name)).count(), 2);
     assert!(cells(None).all(|cell| cell.trials[0].storage_times.is_none()));
-    // What keeps nothing on a disk has none to be slow on.
-    let memory =
-        result.cells.iter().find(|cell| cell.id.engine == "memory" && cell.id.storage.is_some());
-    let memory = memory.unwrap();
-    assert_eq!(memory.status, Status::Unsupported);
-    assert!(memory.reason.as_ref().unwrap().contains("keeps every row in memory"));
+    // A reference engine writes nothing to storage, and runs on each all the same: it is what the others stand beside.
+    let memory = result.cells.iter().filter(|cell| cell.id.engine == "memory");
+    for cell in memory {
+        assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+        let took = cell.trials[0].phases[0].runs[0].elapsed_ns;
+        assert!(took < ROWS * WRITE_NS, "{}: {took} ns", cell.id);
+    }
 
     let imitated =
         "imitated: a model of slow with its likely values, not a measurement of a device";
@@ -186,4 +194,78 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
     let why = "only root may give a trial an imitated storage: run as root";
     assert_eq!(result.cells.iter().find_map(Cell::lacks_storage), Some(why));
     assert!(ended.stdout.contains(why), "{}", ended.stdout);
+}
+
+#[test]
+fn a_dry_run_names_the_card_that_a_device_takes_or_why_it_cannot_be_imitated() {
+    let words = ["run", "sensors:1k", "-e", "memory", "--device", "pi3", "--dry-run"];
+    let place = Place::new_in("/tmp");
+    if nix::unistd::geteuid().is_root() {
+        let shown = place.as_ordinary_user(&words).with(0).stdout;
+        let why = "cannot be imitated here: only root may give a trial an imitated storage";
+        assert!(shown.contains(why) && shown.starts_with("sensors 1k process"), "{shown}");
+    }
+    let shown = place.embermark(&words).with(0).stdout;
+    if shown.contains("cannot be imitated here") {
+        return skipped("FUSE", shown);
+    }
+    assert!(shown.starts_with("sensors 1k on sd-a1 process"), "{shown}");
+    assert!(shown.contains("pi3 takes the storage sd-a1, which is imitated"), "{shown}");
+    // Which storage was asked for is seen in the cells.
+    let named = place.embermark(&[&words[..], &["--storage", "none"]].concat()).with(0).stdout;
+    assert!(named.starts_with("sensors 1k process") && !named.contains("pi3"), "{named}");
+}
+
+/// More than a journal and some rows, and less than the image of a file system.
+const LITTLE: u64 = 1 << 20;
+
+/// Bytes that files below a folder take on the disk.
+fn taken(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let of = |path: &Path| match path.is_dir() {
+        true => taken(path),
+        false => path.metadata().map_or(0, |file| file.blocks() * 512),
+    };
+    entries.map(|entry| of(&entry.path())).sum()
+}
+
+#[test]
+fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image() {
+    if !nix::unistd::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
+        return skipped("FUSE", "a medium is imitated, which takes root and FUSE");
+    }
+    let place = Place::new();
+    place.write("slow.toml", SLOW.replace("3000", "30000"));
+    let load = ["--phases", "load", "--variant", "commit-each"];
+    let tune = [&["tune", "sqlite", "sensors:100"][..], &load, &["--for", "10m"]].concat();
+    let durability = ["durability", "sqlite", "--kills", "1000"];
+    let run = [&["run", "sensors:10k", "-e", "sqlite"][..], &load].concat();
+    for (out, words) in [("run", &run[..]), ("tune", &tune), ("durability", &durability)] {
+        let words = [words, &["--storage", "slow.toml", "--out", out]].concat();
+        let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = child.as_mut().unwrap();
+        // proc_pid_mountinfo(5): 3 the device, 5 where it is mounted.
+        let medium = || {
+            let all = fs::read_to_string(format!("/proc/{}/mountinfo", child.id())).ok()?;
+            let own = format!("/{out}/");
+            let mut mounts = all.lines().filter(|line| line.contains(" ext4 /dev/loop"));
+            let mount = mounts.find(|line| line.contains(&own))?;
+            Some(mount.split_whitespace().nth(2)?.to_owned())
+        };
+        // Its image loses its name right after it was mounted.
+        let ready = || medium().filter(|_| taken(&place.path(out)) < LITTLE);
+        let device = wait_for("a medium to be in use", ready);
+        assert!(signal(child.id(), Signal::SIGKILL));
+        child.wait().unwrap();
+        nothing_is_left_behind(&place);
+        let size = format!("/sys/dev/block/{device}/size");
+        let is_free = || {
+            // Another test may have taken it since.
+            let blocks = fs::read_to_string(&size).map_or(0, |size| size.trim().parse().unwrap());
+            (blocks == 0_u64).then_some(())
+        };
+        wait_for("the loop device to be free", is_free);
+        let bytes = taken(&place.path(out));
+        assert!(bytes < LITTLE, "{out}: {bytes} bytes are left");
+    }
 }

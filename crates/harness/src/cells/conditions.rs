@@ -22,9 +22,6 @@ pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Op
         return Some("a server given by its URL has its files on storage of its own");
     }
     match engine.info().kind {
-        Kind::Reference if id.storage.is_some() => {
-            Some("it keeps every row in memory: no storage slows it down")
-        }
         Kind::Reference if id.memory_limit.is_some() => {
             Some("it keeps every row in memory: a limit ends it and slows nothing down")
         }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the way to an imitated storage and back takes on a machine, in ns. It is part of the time that the model gives a
-/// request, so a medium that is faster than it cannot be imitated.
+use crate::Storage;
+
+/// What the path to an imitated storage costs on a machine, in ns. The time that the model gives a request includes it,
+/// so a medium that is faster cannot be imitated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoragePath {
     /// Of a read of 4 KiB.
@@ -14,6 +16,19 @@ pub struct StoragePath {
     pub flush_ns: u64,
     /// Of each KiB of a read or write beyond 4.
     pub kib_ns: u64,
+}
+
+impl StoragePath {
+    /// The largest share of a durable write that the path may cost without a warning.
+    pub const MOST_SHARE: f64 = 0.1;
+
+    /// Returns what the path costs a write of 4 KiB and its flush, over the time that they take on a storage. What is
+    /// subtracted from a request is the path's usual cost, and each request of a commit can exceed it by about as
+    /// much: so commits may take longer than on the medium by up to this share. `None` for a hard disk.
+    pub fn share(&self, storage: &Storage) -> Option<f64> {
+        let own = storage.durable_write_ns()?.max(1);
+        Some((self.write_ns + self.flush_ns) as f64 / own as f64)
+    }
 }
 
 /// How well a storage kept the times of its model in one trial.

@@ -350,12 +350,12 @@ export interface Figure {
   elapsed_ns: number | null;
   interval_ns: [number, number] | null;
   ops: number;
-  /** Operations of the run that did fewest, where one was stopped. */
+  /** Operations of the shortest run, if one was stopped. */
   stop: { done: number; of: number } | null;
   per_trial_ns: number[];
-  /** The index of the trial of each of these. */
+  /** The index of the trial of each of `per_trial_ns`. */
   trials: number[];
-  /** Places in `per_trial_ns` of trials that stand apart from the others. */
+  /** Indices in `per_trial_ns` of the outliers. */
   outliers: number[];
   sharing?: Sharing;
 }
@@ -377,21 +377,21 @@ export type Amounts = Record<string, number>;
 
 export type Usage = Amounts & { incomplete?: boolean };
 
-/** What more rows do to time: `crates/report/src/scaling.rs`, which computes it. */
+/** How time grows with the number of rows. `crates/report/src/scaling.rs` computes it. */
 export interface Scaling {
   phases: PhaseScaling[];
   turns: Overtaking[];
   surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
-  /** The same in words, what nobody has looked at first. */
+  /** The same as text. Surprises without an explanation come first. */
   told: (Within & { engine: string; says: string })[];
 }
 
-/** What scales are compared within: a workload in a tier, a limit of memory and a storage, each absent where there is none. */
+/** The group within which scales are compared: a workload in a tier, with a memory limit and a storage if it has them. */
 export interface Within {
   workload: string;
   tier: Tier;
   memory_limit_bytes?: number;
-  /** The imitated storage; absent: the machine's own disk. */
+  /** The imitated storage. Absent: the machine's own disk. */
   storage?: string;
 }
 
@@ -401,42 +401,42 @@ export interface SeriesId extends Within {
   phase: string;
 }
 
-/** A phase that was measured at two scales or more. */
+/** A phase that was measured at two or more scales. */
 export interface PhaseScaling extends SeriesId {
   scales: string[];
   growth: Growth[];
   fastest: { scale: string; engines: string[] }[];
-  /** The same in words. */
+  /** `fastest` as text. */
   leading: string;
   few_trials: boolean;
 }
 
-/** Time of one operation goes as the rows to the power of this. */
+/** An engine's growth: the time of one operation is proportional to the number of rows to the power of `exponent`. */
 export interface Growth {
   engine: string;
   exponent: number;
   steps: { from: string; to: string; exponent: number }[];
-  /** The steps differ: one exponent says little. */
+  /** Whether the exponents of the steps differ, so that a single one says little. */
   bends: boolean;
-  /** Some time is of a run that was stopped. */
+  /** Whether one of the times is from a run that was stopped. */
   stopped: boolean;
 }
 
-/** One engine overtakes another between two scales. */
+/** An engine that overtakes another between two scales. */
 export interface Overtaking extends Within {
   before: string;
   after: string;
   says: string;
 }
 
-/** What is shown of resources, or of loads. */
+/** A column of the tables of resources or loads. */
 export interface Column {
   key: string;
   about: string;
   quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share" | "energy" | "power";
 }
 
-/** A table of one result, each line with its label first. */
+/** A table of one result. Each row begins with its label. */
 export interface Table {
   result: number;
   title: string;

@@ -1,7 +1,7 @@
 //! Imitated storages: what they are models of, their parameters, and how well they kept their times.
 
 use embermark_model::card::Spread;
-use embermark_model::result::{Cell, ResultFile, StorageTimes};
+use embermark_model::result::{Cell, ResultFile, StoragePath, StorageTimes};
 use embermark_model::storage::{Flash, Platters, Storage, Transfer};
 use embermark_model::{CellId, Status, StorageName};
 
@@ -19,10 +19,32 @@ pub fn imitated(name: &str) -> String {
     )
 }
 
-/// The same of every storage that a trial of a result had; `None` where none had.
+/// Says how much longer commits may take on an imitated storage than on the medium, where the path to it costs a
+/// considerable share of a durable write.
+pub fn near_path(storage: &Storage, path: &StoragePath) -> Option<String> {
+    let share = path.share(storage).filter(|share| *share > StoragePath::MOST_SHARE)?;
+    let [path, medium] = [path.write_ns + path.flush_ns, storage.durable_write_ns()?];
+    Some(format!(
+        "commits on {} may take up to {:.1} times as long as on the medium: of a write and its flush, which take {} \
+         there, the path to an imitated storage costs {}",
+        storage.name,
+        1.0 + share,
+        format::duration(medium as f64),
+        format::duration(path as f64)
+    ))
+}
+
+/// Names every storage that a trial of a result had as a model; `None` where none had one.
 pub(crate) fn all_imitated(file: &ResultFile) -> Option<String> {
     let names: Vec<String> = used(file).map(|storage| storage.name.to_string()).collect();
     (!names.is_empty()).then(|| imitated(&names.join(", ")))
+}
+
+/// Warns of storages that are so fast that the path to them counts.
+pub(super) fn fast(file: &ResultFile) -> Vec<Note> {
+    let path = file.manifest.storage_path.iter();
+    let says = path.flat_map(|path| used(file).filter_map(|storage| near_path(storage, path)));
+    says.map(|says| note("", says)).collect()
 }
 
 /// The storages of the plan that a trial of a cell had.

@@ -1,7 +1,7 @@
 //! Looks up figures in the results that repeat published comparisons.
 
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
-use embermark_model::{Durability, Scale, Status};
+use embermark_model::{Durability, Scale, Status, StorageName};
 use embermark_published::{Measure, Piece, Role, Source, Statistic, find};
 
 use crate::{format, text};
@@ -110,7 +110,18 @@ fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
     let is_dirty =
         file.manifest.tool.commit.as_ref().is_some_and(|commit| commit.ends_with("-dirty"));
     let window = window_of(file).filter(|_| has_other);
-    window.into_iter().chain(is_dirty.then(|| "from a changed tree".to_owned())).collect()
+    let dirty = is_dirty.then(|| "from a changed tree".to_owned());
+    window.into_iter().chain(dirty).chain(storage_of_device(file)).collect()
+}
+
+/// Where the databases of an emulated device were, by what the result records.
+fn storage_of_device(file: &ResultFile) -> Option<String> {
+    let device = file.manifest.machine.emulates.as_ref()?;
+    let names: Vec<&str> = device.storages.iter().map(StorageName::as_str).collect();
+    Some(match names.is_empty() {
+        true => "on this machine's disk".to_owned(),
+        false => format!("on an imitated {}", names.join(", ")),
+    })
 }
 
 /// `a window of 15 min after 5 min`; `None` if its plan has no window.

@@ -128,7 +128,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     let below = Wanted {
         pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
         engine: headline.to.as_deref().unwrap_or(above.engine),
-        column: None,
+        column: beside.to_column.as_deref(),
         variant: beside.to_variant.as_deref().or(beside.variant.as_deref()),
         phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above

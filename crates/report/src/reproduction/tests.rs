@@ -1,6 +1,6 @@
 use embermark_model::plan::Repeats;
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Scale};
+use embermark_model::{Configuration, Durability, Scale};
 use embermark_published::find;
 
 use super::*;
@@ -16,6 +16,15 @@ fn result(source: &str, piece: &str, cells: &[Made<'_>]) -> ResultFile {
     file.plan.configurations.clear();
     file.cells.clear();
     for &(engine, variant, phase, rows, seconds) in cells {
+        if let Some((of, _)) = engine.split_once('-') {
+            let own = Configuration {
+                engine: of.to_owned(),
+                settings: [].into(),
+                library: None,
+                client: None,
+            };
+            file.plan.configurations.insert(engine.to_owned(), own);
+        }
         let mut cell = template.clone();
         cell.id.workload = find(source).unwrap().workload.clone();
         (cell.id.engine, cell.id.variant) = (engine.into(), variant.into());
@@ -96,14 +105,14 @@ fn a_ratio_of_one_engine_is_of_two_scales_or_two_variants() {
         "harperdb",
         "sqlite",
         &[
-            ("sqlite", "node", "insert_count", 1_000, &[0.0, 2.0]),
-            ("sqlite", "node", "insert_count", 5_000, &[0.0, 9.0]),
+            ("sqlite-defaults-node", "commit-each", "insert_count", 1_000, &[0.0, 2.0]),
+            ("sqlite-defaults-node", "commit-each", "insert_count", 5_000, &[0.0, 9.0]),
         ],
     );
     let batch = result(
         "harperdb",
         "batch",
-        &[("sqlite", "node-batch", "insert_count", 5_000, &[0.0, 0.5])],
+        &[("sqlite-defaults-node", "single", "insert_count", 5_000, &[0.0, 0.5])],
     );
     let text = text(&[sqlite, batch], 100);
     let scales = headline(&text, "insert and count: SQLite at 5,000 rows");

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use embermark_model::StorageName;
+use embermark_model::card::Spread;
 use embermark_model::plan::Plan;
 use embermark_model::result::{ResultFile, StoragePath, StorageTimes};
 use embermark_report::{Format, Options, load, overview, render};
@@ -89,4 +90,22 @@ fn a_storage_that_could_not_keep_its_times_is_a_warning_with_the_worst_cells() {
     assert!(first.starts_with(&worst[..40]), "{first}");
     let whole = tables.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(whole.contains(&worst), "{whole}");
+}
+
+#[test]
+fn a_storage_near_what_the_path_costs_says_how_far_commits_may_be_off_and_a_slow_one_does_not() {
+    let mut file = on_a_card(KEPT);
+    let says = "commits on card may take up to";
+    assert!(shown(&file).iter().all(|text| !text.contains(says)));
+    let storage = file.plan.storages[1].as_mut().unwrap();
+    storage.write.sequential_us = Spread { low: 30, typical: 33, high: 50 };
+    // 33 µs and 4,096 bytes at 20 MB/s; 57 µs and 62 µs of path.
+    let whole = format!(
+        "{says} 1.5 times as long as on the medium: of a write and its flush, which take 238 µs there, the path to an \
+         imitated storage costs 119 µs"
+    );
+    let [tables, screen] = shown(&file);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&tables).contains(&whole), "{tables}");
+    assert!(screen.contains(&whole[..60]), "{screen}");
 }

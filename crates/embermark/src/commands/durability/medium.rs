@@ -10,7 +10,7 @@ use embermark_storage::{Imitated, Imitator};
 /// Bytes of the file system. Its image is sparse.
 const BYTES: u64 = 4 << 30;
 
-/// The way to the storage of a run.
+/// The storage of a run, with the measured cost of the path to it.
 pub(super) struct Media<'a> {
     imitator: Imitator,
     storage: &'a Storage,
@@ -19,8 +19,8 @@ pub(super) struct Media<'a> {
 }
 
 impl<'a> Media<'a> {
-    /// Makes this thread, and the processes it will start, see mounts of their own, and measures in `folder`, which is
-    /// made, what the way to an imitated storage takes.
+    /// Gives this thread, and the processes that it starts, mounts of their own. Measures the path to an imitated
+    /// storage in `folder`, which it creates.
     ///
     /// # Errors
     /// Why the storage cannot be imitated here.
@@ -36,38 +36,15 @@ impl<'a> Media<'a> {
         Ok(Self { imitator, storage, file_system, folder: folder.to_owned() })
     }
 
-    /// A new file system on it, for one experiment.
+    /// Mounts a new file system on it, for one experiment.
     ///
     /// # Errors
     /// The image cannot be made or mounted, with the reason.
-    pub fn mount(&self) -> Result<Mounted, String> {
+    pub fn mount(&self) -> Result<Imitated, String> {
         let image = self.folder.join("medium.img");
         self.file_system.make(&image, BYTES).map_err(|error| error.to_string())?;
         let at = self.folder.join("medium");
-        let imitated = self.imitator.mount(self.storage, &at, &image, self.file_system);
-        let imitated = imitated.map_err(|error| error.to_string())?;
-        Ok(Mounted { imitated, image })
-    }
-}
-
-/// A file system that is mounted.
-pub(super) struct Mounted {
-    imitated: Imitated,
-    image: PathBuf,
-}
-
-impl Mounted {
-    /// Where.
-    pub fn at(&self) -> &Path {
-        &self.imitated.at
-    }
-
-    /// Unmounts it and removes it.
-    ///
-    /// # Errors
-    /// When it is in use still.
-    pub fn remove(self) -> Result<(), String> {
-        self.imitated.unmount().map_err(|error| error.to_string())?;
-        fs::remove_file(&self.image).map_err(|error| format!("{}: {error}", self.image.display()))
+        let mounted = self.imitator.mount(self.storage, &at, &image, self.file_system);
+        mounted.map_err(|error| error.to_string())
     }
 }

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -14,7 +13,7 @@ use clap::Args;
 use embermark_durability::{FileSystem, own_mounts};
 use embermark_harness::interrupt::{Interrupt, on_signals};
 use embermark_model::Storage;
-use embermark_report::format;
+use embermark_report::{format, near_path};
 use embermark_storage::{ImitationError, Imitator};
 
 use crate::error::Failure;
@@ -89,10 +88,6 @@ fn on_storage(
         ImitationError::Device(error) => missing(storage, &error),
         error => Failure::usage(error),
     })?;
-    // The device has it open; after a kill nothing of it is left.
-    let removed = fs::remove_file(&image);
-    removed
-        .map_err(|error| Failure::runtime(format!("cannot remove {}: {error}", image.display())))?;
     let program = match args.command.split_first() {
         Some((program, _)) => program.clone(),
         None => env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()),
@@ -131,6 +126,9 @@ fn on_storage(
         us(path.write_ns),
         us(path.flush_ns)
     );
+    if let Some(says) = near_path(storage, &path) {
+        say!("{says}");
+    }
     if share > 0.05 {
         say!("too many were late for the storage's times to hold: try it on a quiet machine");
     }

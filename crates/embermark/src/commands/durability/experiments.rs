@@ -1,0 +1,189 @@
+//! The experiments of a run, one after the other.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use embermark_durability::journal::{Head, Journal, NotTried};
+use embermark_durability::{
+    Experiment, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
+};
+use embermark_engines::{Availability, Kind, Tier, engine_library};
+use embermark_harness::{Catalog, Interrupt, JOURNAL, WorkerCommand};
+use embermark_model::{Durability, EngineLibrary};
+
+use super::head::file_system;
+use super::medium::Media;
+use super::told::Told;
+use crate::error::Failure;
+use crate::plan::engine_libraries;
+
+/// The hidden command of a worker.
+const WORKER: &str = "durability-worker";
+
+/// Makes every experiment that the journal does not have.
+pub(super) fn try_all(
+    journal: &mut Journal,
+    out: &Path,
+    work: &Path,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let head = journal.outcome.head.clone();
+    let program = std::env::current_exe().map_err(Failure::runtime)?;
+    let mut settings = Settings {
+        folder: work.to_owned(),
+        seed: head.seed,
+        clients: head.clients,
+        states: head.states,
+        short_works: head.short_works,
+        kills: head.kills,
+        file_system: file_system(&head.file_system)?,
+        over: Duration::from_secs(head.over_s),
+        fills: head.fills,
+        disk: head.disk_bytes.unwrap_or(0),
+        ..Settings::new(out, WorkerProgram { program, args: Vec::new(), library: None })
+    };
+    let needs_devices = head.states.max(head.server_states).max(head.fills) > 0;
+    let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
+    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| needs_devices);
+    match &no_devices {
+        Some(why) => say!("no power is cut, and no disk filled: {why}"),
+        None if needs_devices => settings.file_system.is_here().map_err(Failure::runtime)?,
+        None => {}
+    }
+    let media = head
+        .storage
+        .as_ref()
+        .map(|storage| Media::begin(storage, settings.file_system, &work.join("storage")));
+    if let Some(Err(why)) = &media {
+        say!("nothing is killed: {why}");
+    }
+    for library in head.engine_libraries.values() {
+        same_library(library)?;
+    }
+    let catalog = Catalog::default()
+        .with_libraries(&head.configurations, &WorkerCommand::of_this_program()?)?;
+    for id in &head.engines {
+        let configuration = head.configurations.get(id);
+        let engine = catalog.engine_of(&head.configurations, id).map_err(Failure::usage)?;
+        let library = configuration.and_then(|own| catalog.library_of(own));
+        settings.worker.library = library.map(|(name, path)| (name, path.to_owned()));
+        settings.worker.args = worker_args(engine.info().id);
+        let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
+        settings.states = match engine.info().kind {
+            Kind::Server => head.server_states,
+            Kind::Embedded | Kind::Reference => head.states,
+        };
+        for durability in &head.durabilities {
+            let lies = head.device_lies.then_some(Experiment::DeviceLies);
+            let others = lies.into_iter().chain([Experiment::FullDisk]);
+            for experiment in [Experiment::Kill, Experiment::PowerCut].into_iter().chain(others) {
+                let asked = match experiment {
+                    Experiment::Kill => head.kills,
+                    Experiment::PowerCut | Experiment::DeviceLies => settings.states,
+                    Experiment::FullDisk => head.fills,
+                };
+                if asked == 0 || journal.outcome.has(id, *durability, experiment) {
+                    continue;
+                }
+                if interrupt.is_set() {
+                    return Ok(());
+                }
+                let told =
+                    Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
+                let takes_a_device = experiment != Experiment::Kill;
+                let medium = media.as_ref().filter(|_| !takes_a_device);
+                let cannot = cannot(subject, *durability, &head)
+                    .or_else(|| no_devices.clone().filter(|_| takes_a_device))
+                    .or_else(|| medium?.as_ref().err().cloned());
+                let ended = match cannot {
+                    Some(why) => Err((why, false)),
+                    None => {
+                        let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
+                        let tested = on_medium(medium.and_then(|m| m.as_ref().ok()), |folder| {
+                            let folder = folder.unwrap_or(work).to_owned();
+                            let own = Settings { folder, ..settings.clone() };
+                            test(experiment, subject, *durability, &own, &stop, &progress)
+                        });
+                        match tested? {
+                            Err(TestError::Interrupted) => return Ok(()),
+                            tested => tested.map_err(|error| (error.to_string(), true)),
+                        }
+                    }
+                };
+                told.ended(&ended);
+                let written = match ended {
+                    Ok(tested) => journal.tested(tested),
+                    Err((why, failed)) => {
+                        let (engine, durability) = (id.clone(), *durability);
+                        journal.not_tried(NotTried { engine, durability, experiment, why, failed })
+                    }
+                };
+                written.map_err(Failure::unwritable(&out.join(JOURNAL)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Does something in the folder of a new file system on an imitated medium, if there is one.
+fn on_medium<T>(
+    media: Option<&Media<'_>>,
+    work: impl FnOnce(Option<&Path>) -> T,
+) -> Result<T, Failure> {
+    let Some(media) = media else { return Ok(work(None)) };
+    let mounted = media.mount().map_err(Failure::runtime)?;
+    let done = work(Some(&mounted.at));
+    mounted.unmount().map_err(Failure::runtime)?;
+    Ok(done)
+}
+
+/// Checks that a library is the one that the run was begun with.
+fn same_library(library: &EngineLibrary) -> Result<(), Failure> {
+    let now = engine_libraries(std::slice::from_ref(&library.path))?;
+    if now.values().any(|now| now == library) {
+        return Ok(());
+    }
+    Err(Failure::usage(engine_library::unusable(
+        &library.path,
+        "it is another one than when the run was begun: put that one back, or begin a new run",
+    )))
+}
+
+/// Returns the arguments of the worker of an engine.
+pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
+    let library = engine_library::of(engine).into_iter();
+    let library = library.flat_map(|described| {
+        // It is UTF-8, as a plan's is.
+        let path = described.library.path.to_string_lossy().into_owned();
+        ["--engine-library".to_owned(), path]
+    });
+    [WORKER.to_owned()].into_iter().chain(library).collect()
+}
+
+/// Returns the reason why an engine is not tried in a tier of those asked for, if there is one.
+fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
+    let engine = subject.engine;
+    let (id, accepted) = (engine.info().id, &head.accepted_licences);
+    match (engine.availability(), engine.tier(durability)) {
+        (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
+        _ if engine.forbids_publishing() && accepted.iter().all(|other| other != id) => {
+            Some(format!(
+                "its licence forbids publishing what is found without its vendor's consent; if you \
+                 have accepted it, say so with --accept-license {id}"
+            ))
+        }
+        // The settings of a configuration may be another thing in each tier, and keep one that the
+        // engine's own do not.
+        _ if subject.has_settings() => None,
+        (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
+        (_, Tier::Unsupported { why }) => {
+            Some(format!("{why}; to try it all the same name it: embermark durability {id}"))
+        }
+        (_, tier) => {
+            let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
+            let same = stronger.find(|other| engine.tier(**other) == tier);
+            same.map(|other| format!("the same setting as {other}"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a run tries: its options, checked.
+
+use std::fs;
+
+use embermark_durability::FileSystem;
+use embermark_durability::journal::{Head, SCHEMA};
+use embermark_engines::{Engine, Kind, registry};
+use embermark_harness::{Catalog, WorkerCommand, cells, try_out};
+use embermark_model::Durability;
+
+use super::args::DurabilityArgs;
+use crate::error::Failure;
+use crate::plan::{
+    columns, configurations, engine_libraries, ids_or, or_else, refuse_clients, storages,
+};
+
+/// States of a disk to look at by default: for an embedded engine, and for a server.
+const STATES: [u32; 2] = [300, 60];
+const MIB: u64 = 1 << 20;
+
+/// Checks the options and returns the head of the run's journal.
+pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
+    let storage = storages(args.storage.as_slice())?.into_iter().flatten().next();
+    if storage.is_some() {
+        for_kills_alone(args)?;
+    }
+    let engine_libraries = engine_libraries(&args.engine_library)?;
+    let words = match args.configuration.is_empty() {
+        true => ids_or(args.engines.clone(), &args.engine_library, "embedded")?,
+        false => args.engines.clone(),
+    };
+    let configurations = configurations(args.configuration.clone(), &words)?;
+    refuse_clients(&configurations, "embermark durability")?;
+    let mut engines = columns(&words, &configurations)?;
+    engines.retain(|id| {
+        let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;
+        words.contains(id) || !registry::find(id).is_ok_and(is_reference)
+    });
+    for id in &args.accept_license {
+        if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
+            return Err(Failure::usage(format!(
+                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
+            )));
+        }
+    }
+    let cuts = storage.is_none();
+    let usual = STATES.map(|states| if cuts { states } else { 0 });
+    let [states, server_states] = usual.map(|states| args.states.unwrap_or(states));
+    let durabilities = or_else(args.tier.clone(), &["process", "power"]);
+    let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
+    let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    let (dir, catalog) = (std::env::temp_dir(), Catalog::default());
+    cells::check_configurations(&configurations, &catalog)?;
+    let tried = try_out(
+        &configurations,
+        &durabilities,
+        &dir,
+        &WorkerCommand::of_this_program()?,
+        &catalog,
+    )?;
+    tried.iter().for_each(|says| say!("{says}"));
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Ok(Head {
+        schema: SCHEMA.to_owned(),
+        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        embermark: env!("CARGO_PKG_VERSION").to_owned(),
+        kernel: format!("Linux {}", kernel.trim()),
+        named: engines.iter().filter(|id| words.contains(id)).cloned().collect(),
+        engines,
+        engine_libraries,
+        configurations,
+        durabilities,
+        states,
+        server_states,
+        short_works: if cuts { args.short_works } else { 0 },
+        kills: args.kills,
+        clients: args.clients.unwrap_or(0),
+        accepted_licences: args.accept_license.clone(),
+        file_system: file_system(&args.fs)?.name().to_owned(),
+        device_lies: args.device_lies,
+        over_s: args.over,
+        fills: if args.full_disk { args.fills } else { 0 },
+        disk_bytes: args.full_disk.then(|| u64::from(args.disk_mib) * MIB),
+        storage,
+        seed: args.seed,
+    })
+}
+
+/// Refuses what cannot be tried on an imitated storage.
+fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
+    let others = [
+        ("--states", args.states.is_some_and(|states| states > 0)),
+        ("--device-lies", args.device_lies),
+        ("--over", args.over > 0),
+        ("--full-disk", args.full_disk),
+    ];
+    if let Some((option, _)) = others.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "--storage is for kills: power is cut, and disks are filled, on devices of their own, where times change \
+             nothing that is promised; leave out {option}, or --storage"
+        )));
+    }
+    match args.kills {
+        0 => Err(Failure::usage("--storage is for kills: leave out --kills 0, or --storage")),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the file system of that name.
+pub(super) fn file_system(name: &str) -> Result<FileSystem, Failure> {
+    FileSystem::ALL.into_iter().find(|fs| fs.name() == name).ok_or_else(|| {
+        let valid = FileSystem::ALL.map(FileSystem::name).join(", ");
+        Failure::usage(format!("unknown file system '{name}'; valid are {valid}"))
+    })
+}

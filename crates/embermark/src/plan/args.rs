@@ -1,0 +1,254 @@
+//! The options and keys of a plan.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use embermark_model::Configuration;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::configurations::{self, parsed};
+
+/// Headings of the options.
+pub const WORK: &str = "What to measure";
+pub const TIME: &str = "How long";
+pub const ENGINES: &str = "Engines";
+pub const CONDITIONS: &str = "Conditions";
+
+/// What to measure. The same names stand in a plan file; the command line wins over the file.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlanArgs {
+    /// Workloads by name or file (FILE.toml), each with its rows if you like: sensors:10k; or all
+    /// [default: what `embermark workloads default` prints]
+    ///
+    /// docs/workload-files.md describes files. `all` runs every built-in workload except retention and
+    /// those that are files.
+    #[arg(value_name = "WORKLOAD")]
+    pub workloads: Vec<String>,
+
+    /// Rows: 1000, 10k, 1M, or full [default: the workload's own]
+    ///
+    /// `full` uses every row of the data, which is the default with --data. `embermark workloads` lists
+    /// the workloads' own scales.
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    pub scale: Vec<String>,
+
+    /// Try 1k, 10k, … rows up to this many, while --for lasts [default: 30m]
+    ///
+    /// Starts at --scale where one is given. The next power of ten starts only if it is expected to end in
+    /// time.
+    #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "ROWS")]
+    #[serde(rename = "scales-until")]
+    pub scales_until: Option<String>,
+
+    /// What a commit survives: none, process (a crash of the program), power (a power cut)
+    /// [default: process; power and process where no workload is named]
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "TIER,…")]
+    #[serde(alias = "durability")]
+    pub tier: Vec<String>,
+
+    /// Variants of the workloads, listed by `embermark workloads` [default: the workload's own]
+    ///
+    /// The first variant that a workload has runs every phase; the others run the phases that they change.
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "VARIANT,…")]
+    pub variant: Vec<String>,
+
+    /// Measure only these phases [default: all]
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "PHASE,…")]
+    pub phases: Vec<String>,
+
+    /// Read the rows of `sensors` from this file, plain or gzip [default: synthetic rows]
+    #[arg(help_heading = WORK, long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+
+    /// Largest share of a workload file's rows to skip when they do not match their columns
+    /// [default: 1%]
+    #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "SHARE")]
+    pub lenient: Option<String>,
+
+    /// Time for the whole run, such as 5m [default: 5m where no workload is named]
+    ///
+    /// Every cell is measured once, and then again where the order of engines is not certain. Without it,
+    /// every cell has as many trials as --effort says.
+    #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
+    #[serde(rename = "for", alias = "budget")]
+    pub lasts: Option<String>,
+
+    /// How often everything is measured, in place of --for: quick, normal, thorough [default: normal]
+    ///
+    /// quick: 1 trial of 2 runs. normal: 3 trials of 6 runs. thorough: 10 trials of 6 runs. A trial is one
+    /// fresh process; its first run warms up and does not count.
+    #[arg(help_heading = TIME, long, value_name = "EFFORT", conflicts_with_all = ["lasts", "trials", "runs"])]
+    pub effort: Option<String>,
+
+    /// Fresh processes per cell [default: by --effort]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub trials: Option<u32>,
+
+    /// Runs of each phase in a trial [default: by --effort]
+    #[arg(help_heading = TIME, hide_short_help = true, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+
+    /// Warm-up runs among them, from the first on: recorded and not counted.
+    #[arg(skip)]
+    pub warmup_runs: Option<u32>,
+
+    /// The longest time of one run of a phase, or `none`.
+    #[arg(skip)]
+    pub max_run_time: Option<String>,
+
+    /// The measured time of a phase that runs by the clock.
+    #[arg(skip)]
+    pub window: Option<String>,
+
+    /// The warm-up of `machine` before its window.
+    #[arg(skip)]
+    pub warm_up: Option<String>,
+
+    /// The most time for one trial before it is ended, or `none`.
+    #[arg(skip)]
+    pub timeout: Option<String>,
+
+    /// With the rate `max`, the limit of the 99th percentile of commit latency.
+    #[arg(skip)]
+    pub p99_limit: Option<String>,
+
+    /// The seed of synthetic rows, operation sequences and trial order.
+    #[arg(skip)]
+    pub seed: Option<u64>,
+
+    /// The size of the file system that each trial of `retention` has for itself.
+    #[arg(skip)]
+    pub disk_size: Option<String>,
+
+    /// Engines to compare: ids, or embedded, servers, all [default: embedded]
+    ///
+    /// ENGINE-defaults measures an engine with its own default settings, ENGINE-python one that is used from
+    /// Python.
+    #[arg(help_heading = ENGINES, short, long, value_delimiter = ',', value_name = "ENGINE,…")]
+    pub engines: Vec<String>,
+
+    /// Add a column: an engine with other settings, NAME=ENGINE:SETTING=VALUE,…
+    ///
+    /// NAME may then stand among --engines. The setting library=DIR runs the version found in DIR, and
+    /// client=CLIENT has a client do the timed work. In a plan file this is a table configuration.NAME with
+    /// engine, settings, library and client.
+    /// docs/configurations.md lists the settings.
+    #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parsed)]
+    #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
+    pub configuration: Vec<(String, Configuration)>,
+
+    /// Measure each column from these languages: native, python, node, node:PACKAGE, ./PROGRAM
+    /// [default: native]
+    ///
+    /// Each client is a column of its own: sqlite-python. native is embermark itself. Engines for reference
+    /// stay native. Among --engines, sqlite-python names one such column.
+    /// docs/clients.md has more.
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_delimiter = ',', value_name = "CLIENT,…")]
+    pub client: Vec<String>,
+
+    /// Use a server that already runs instead of a private one: ENGINE=URL
+    ///
+    /// Its password may stand in the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and
+    /// database are recorded.
+    #[arg(help_heading = ENGINES, long, value_name = "ENGINE=URL")]
+    pub url: Vec<String>,
+
+    /// Add an engine of your own: a shared library (docs/engine-library.md). Once for each
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_name = "PATH")]
+    pub engine_library: Vec<PathBuf>,
+
+    /// Run engines whose licence forbids publishing benchmark results; you accept the licence
+    #[arg(help_heading = ENGINES, hide_short_help = true, long = "accept-license", value_delimiter = ',',
+          value_name = "ENGINE,…")]
+    #[serde(rename = "accept-license")]
+    pub accept_license: Vec<String>,
+
+    /// Cache memory of each engine [default: 64MiB]
+    #[arg(help_heading = CONDITIONS, long, value_name = "SIZE")]
+    #[serde(alias = "memory")]
+    pub cache: Option<String>,
+
+    /// Limit the memory of engine, server and page cache together: 256MiB, none [default: none]
+    ///
+    /// Each limit is a comparison of its own. Within a limit the cache is at most a quarter of it. Needs
+    /// root or a delegated control group.
+    #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "SIZE,…")]
+    pub memory_limit: Vec<String>,
+
+    /// Imitate the times of a storage device below each database: sd-class10, sd-a1, sd-a2, emmc, usb-stick,
+    /// hdd-7200, nvme, none [default: none]
+    ///
+    /// Or a file of your own (FILE.toml, docs/storage.md). Each storage is a comparison of its own; none is this
+    /// machine's own disk. A model with likely values, not a measurement of a device. Needs root and FUSE.
+    #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "STORAGE,…")]
+    pub storage: Vec<String>,
+
+    /// Clients at the same time, 1 to 256 [default: 1]
+    ///
+    /// Threads of an embedded engine, connections of a server. With more than one, only point operations of
+    /// `sensors` run (variant commit-each; reads in single and bulk too), and files that allow it.
+    #[arg(help_heading = CONDITIONS, long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub clients: Option<u32>,
+
+    /// Operations, rows or samples per second at which work arrives [default: the workload's own]
+    ///
+    /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: as many as it
+    /// takes]. Point operations of `sensors`: an open loop of all clients together [default: a closed loop].
+    /// `embermark rate` finds the highest rate that is sustained.
+    #[arg(help_heading = CONDITIONS, long, value_name = "RATE")]
+    pub rate: Option<String>,
+
+    /// Read from a cold cache
+    ///
+    /// Closes the database before each run of a phase that reads, drops its files from memory and opens it
+    /// again, outside the clock: for `sensors`, `contacts` and `events` on embedded engines.
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
+    pub cold: bool,
+
+    /// Estimate the flash bytes that each card would program: sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb
+    ///
+    /// Or a file of your own (FILE.toml, docs/flash.md). By a model, from what trials after the timed ones
+    /// record. Needs root and FUSE.
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
+    pub card: Vec<String>,
+
+    /// What follows where `for` is longer: a plan file's alone.
+    #[arg(skip)]
+    pub then: Vec<Then>,
+}
+
+/// What a run measures beside the rest where its time is longer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Then {
+    /// From this time of the whole run on.
+    pub from: String,
+    /// Further workloads, or further rows of those that there are.
+    pub workloads: Vec<String>,
+    /// Further limits of memory.
+    pub memory_limit: Vec<String>,
+    /// Further storages.
+    pub storage: Vec<String>,
+}
+
+impl fmt::Display for Then {
+    /// `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`, `on sd-a1 (--for 1h)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limits = self.memory_limit.iter().filter(|limit| *limit != "none");
+        let limits = limits.map(|limit| format!("within {limit}"));
+        let storages = self.storage.iter().filter(|storage| *storage != "none");
+        let storages = storages.map(|storage| format!("on {storage}"));
+        let what: Vec<String> =
+            self.workloads.iter().cloned().chain(limits).chain(storages).collect();
+        write!(f, "{} (--for {})", what.join(", "), self.from)
+    }
+}
+
+fn as_tables<S: Serializer>(all: &[(String, Configuration)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(all.iter().map(|(name, configuration)| (name, configuration)))
+}

@@ -1,0 +1,74 @@
+//! The numbers of rows that a plan asks for.
+
+use std::collections::BTreeMap;
+use std::iter;
+
+use embermark_model::Scale;
+use embermark_workloads::Workload;
+
+use crate::error::Failure;
+
+/// The names of workloads, and the scales of some.
+pub(super) type WithScales = (Vec<String>, Vec<(String, Scale)>);
+
+/// Splits the scales off the names of workloads: `sensors:10k`. `all` gives no name, and without a name every
+/// workload runs.
+pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
+    if given == ["all"] {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (mut names, mut scales) = (Vec::new(), Vec::new());
+    for text in given {
+        let parts = text.rsplit_once(':').filter(|(name, _)| !name.is_empty());
+        match parts.map(|(name, scale)| (name, scale.parse::<Scale>())) {
+            Some((name, Ok(scale))) => {
+                names.push(name.to_owned());
+                scales.push((name.to_owned(), scale));
+            }
+            Some((name, Err(why))) if !name.contains(['/', '.']) => {
+                return Err(Failure::usage(format!("{text}: {why}")));
+            }
+            _ => names.push(text.clone()),
+        }
+    }
+    Ok((names, scales))
+}
+
+/// Returns the scales by the ids of workloads. A file has its id inside.
+pub(super) fn scales_by_id(
+    given: &[(String, Scale)],
+    names: &[String],
+    workloads: &[&dyn Workload],
+) -> BTreeMap<String, Vec<Scale>> {
+    let mut all: BTreeMap<String, Vec<Scale>> = BTreeMap::new();
+    for (name, scale) in given {
+        let id = match workloads.iter().any(|workload| workload.info().id == name) {
+            true => Some(name.as_str()),
+            // Named once, as the files are in their order.
+            false => names.iter().position(|other| other == name).map(|at| workloads[at].info().id),
+        };
+        if let Some(id) = id {
+            all.entry(id.to_owned()).or_default().push(*scale);
+        }
+    }
+    all
+}
+
+/// Returns the scale given, or 1k, ten times that and so on while it is below `until`, and `until`.
+pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
+    let refused = |why: &str| Err(Failure::usage(format!("--scales-until {until}: {why}")));
+    let first = match given {
+        [] => 1_000,
+        [Scale::Rows(first)] => *first,
+        [Scale::Full] => return refused("it goes up from a number of rows: give one with --scale"),
+        _ => return refused("it goes up from one scale: give one with --scale"),
+    };
+    let Scale::Rows(last) = until.parse().map_err(Failure::usage)? else {
+        return refused("it is no number of rows");
+    };
+    if last < first {
+        return refused(&format!("it goes up from {}: give more", Scale::Rows(first)));
+    }
+    let steps = iter::successors(Some(first), |rows| rows.checked_mul(10));
+    Ok(steps.take_while(|rows| *rows < last).chain([last]).map(Scale::Rows).collect())
+}

@@ -1,0 +1,305 @@
+//! Work done by programs in other languages.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::common::{Ended, Place, is_here};
+use embermark_model::Status;
+use embermark_model::result::{Cell, PhaseResult, ResultFile};
+use embermark_skips::skipped;
+
+const RUN: [&str; 11] = [
+    "run",
+    "--runs",
+    "2",
+    "--trials",
+    "1",
+    "--no-counting",
+    "--tier",
+    "process,power",
+    "--out",
+    "out",
+    "--scale",
+];
+
+fn run(place: &Place, scale: &str, more: &[&str]) -> ResultFile {
+    let mut command = place.command(&[&RUN[..], &[scale], more].concat());
+    let ended = Ended::from(command.output().unwrap());
+    assert!(place.path("out/result.json").exists(), "{}{}", ended.stdout, ended.stderr);
+    place.result("out")
+}
+
+/// Whether what a client takes is here; where it is not, the test is skipped.
+fn has_client(result: &ResultFile) -> bool {
+    let lacks = |cell: &&Cell| cell.status == Status::Unavailable && cell.id.engine.contains('-');
+    let lacking = result.cells.iter().find(lacks).and_then(|cell| cell.reason.clone());
+    if let Some(why) = &lacking {
+        assert!(why.contains("make python-clients") || why.contains("make node-clients"), "{why}");
+        skipped("clients", why);
+    }
+    lacking.is_none()
+}
+
+fn all_ok(result: &ResultFile) {
+    for cell in &result.cells {
+        assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+        for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
+            assert_eq!(phase.status, Status::Ok, "{} {}: {:?}", cell.id, phase.phase, phase.reason);
+        }
+    }
+}
+
+fn phase<'a>(cell: &'a Cell, name: &str) -> &'a PhaseResult {
+    cell.trials[0].phases.iter().find(|phase| phase.phase == name).unwrap()
+}
+
+#[test]
+fn a_program_does_the_operations_and_takes_the_time() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let place = Place::new();
+    let result = run(&place, "300", &["sensors", "-e", "sqlite", "--client", "native,python,node"]);
+    if !has_client(&result) {
+        return;
+    }
+    all_ok(&result);
+    assert_eq!(result.cells.len(), 12);
+    for cell in &result.cells {
+        let by = phase(cell, "load").timed_by.as_deref();
+        match &*cell.id.engine {
+            "sqlite" => assert_eq!(by, None),
+            "sqlite-python" => assert!(by.unwrap().starts_with("Python 3."), "{by:?}"),
+            _ => assert!(by.unwrap().starts_with("Node.js v"), "{by:?}"),
+        }
+        // It has as many operations as embermark's own.
+        for phase in &cell.trials[0].phases {
+            let native = result.cells.iter().find(|other| {
+                other.id.engine == "sqlite"
+                    && other.id.variant == cell.id.variant
+                    && other.id.durability == cell.id.durability
+            });
+            let native = self::phase(native.unwrap(), &phase.phase);
+            assert_eq!(phase.ops, native.ops, "{} {}", cell.id, phase.phase);
+            for run in &phase.runs {
+                assert!(run.elapsed_ns > 0 && (phase.ops == 0 || run.ops == phase.ops), "{run:?}");
+            }
+        }
+        if cell.id.engine != "sqlite" {
+            // Python and Node.js by themselves have more than the worker, which has the database closed.
+            let used = &phase(cell, "load").runs[0].engine;
+            assert!(used.peak_bytes.unwrap() > 8 << 20 && used.cpu_ns.unwrap() > 0, "{used:?}");
+        }
+    }
+    let said = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0).stdout;
+    assert!(said.contains("Times by a client's own clock"), "{said}");
+}
+
+#[test]
+fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() {
+    let place = Place::new();
+    place.write("own.toml", OWN);
+    let engines = ["sqlite", "duckdb", "lmdb", "rocksdb", "leveldb"];
+    let engines: Vec<&str> = engines.into_iter().filter(|engine| is_here(engine)).collect();
+    if engines.is_empty() {
+        return;
+    }
+    let engines = engines.join(",");
+    let result = run(
+        &place,
+        "2k",
+        &["./own.toml", "-e", &engines, "--client", "python", "--tier", "process"],
+    );
+    if !has_client(&result) {
+        return;
+    }
+    for cell in &result.cells {
+        for phase in &cell.trials[0].phases {
+            let is_question_of_pairs = phase.phase == "many"
+                && !matches!(&*cell.id.engine, "sqlite-python" | "duckdb-python");
+            let expected = if is_question_of_pairs { Status::Unsupported } else { Status::Ok };
+            assert_eq!(phase.status, expected, "{} {}: {:?}", cell.id, phase.phase, phase.reason);
+        }
+    }
+}
+
+/// Rows of every type, some absent.
+const OWN: &str = r#"
+about = "every verb"
+[table.m]
+rows = "2k"
+key = ["id"]
+[table.m.columns]
+id = { type = "i64", make = "sequence" }
+name = { type = "text", make = "words", distinct = 30 }
+v = { type = "f64", make = "random", from = 0, to = 100, absent = "10%" }
+[phase.put]
+do = "insert"
+commit = 100
+[phase.read]
+do = "get"
+ops = 500
+absent = "20%"
+[phase.change]
+do = "update"
+set = ["v"]
+ops = 200
+[phase.both]
+do = "read-modify-write"
+set = ["v"]
+ops = 100
+[phase.put-over]
+do = "upsert"
+ops = 100
+[phase.gone]
+do = "delete"
+ops = 100
+[phase.many]
+do = "group"
+by = ["name"]
+compute = ["count(id)", "avg(v)"]
+"#;
+
+#[test]
+fn a_run_that_ends_at_its_cap_has_the_rows_that_it_put_in() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let place = Place::new();
+    let capped = ["htap", "-e", "sqlite", "--client", "python,node", "--variant", "commit-each"];
+    let result = run(&place, "5k", &[&capped[..], &["--set", "max-run-time=5ms"]].concat());
+    if !has_client(&result) {
+        return;
+    }
+    for cell in &result.cells {
+        assert_eq!(cell.status, Status::Capped, "{}: {:?}", cell.id, cell.reason);
+        let runs = &phase(cell, "insert_count").runs;
+        assert!(runs.iter().all(|run| run.capped && (1..5_000).contains(&run.ops)), "{runs:?}");
+    }
+}
+
+#[test]
+fn what_there_is_no_program_for_is_named() {
+    if !is_here("sqlite") || !is_here("redb") {
+        return;
+    }
+    let place = Place::new();
+    let clients = ["sensors", "-e", "sqlite,redb", "--client", "python,python:apsw"];
+    let result = run(&place, "300", &clients);
+    for cell in &result.cells {
+        assert_eq!(cell.status, Status::Unsupported, "{}: {:?}", cell.id, cell.reason);
+        let why = cell.reason.as_deref().unwrap();
+        let expected = match &*cell.id.engine {
+            "sqlite-python" => continue,
+            "sqlite-python-apsw" => "no client uses apsw for sqlite in python; there is sqlite3",
+            _ => "embermark has no python client for redb",
+        };
+        assert!(why.contains(expected), "{why}");
+    }
+}
+
+/// What a program of one's own does, by its name.
+const PROGRAM: &str = r#"#!/usr/bin/env python3
+import json, os, struct, sys, time
+name = os.path.basename(sys.argv[0])
+def say(what):
+    print(json.dumps(what), flush=True)
+say({"protocol": 2 if name == "later" else 1})
+for line in sys.stdin:
+    told = json.loads(line)
+    do = told["do"]
+    if do == "load":
+        say({"version": "none"})
+    elif do == "open":
+        say({"settings": {"synchronous": "0"} if name == "weaker" else {}})
+    elif do == "prepare":
+        answers = told["answers"]
+        with open(told["operations"], "rb") as file:
+            head = struct.unpack("<8s6Q", file.read(56))
+        assert head[0] == b"embmops1"
+        rows = head[4]
+        say({})
+    elif do == "go":
+        if name == "crashes":
+            sys.exit(3)
+        if name == "hangs":
+            time.sleep(600)
+        if name == "rubbish":
+            print("Segmentation fault", flush=True)
+        if name == "fails":
+            say({"error": "the disk is full"})
+        else:
+            say({"elapsed_ns": 1000, "operations": rows + 1, "capped": False})
+    elif do == "answer":
+        with open(answers, "r+b") as file:
+            if name == "empty":
+                file.write(struct.pack("<8sQQ", b"embmans1", 0, 0))
+            else:
+                # All rows are there, it says, and counted.
+                file.write(struct.pack("<8sQQQQq", b"embmans1", 0, 2, 1, rows, rows))
+                file.write(struct.pack("<QQQQBq", 0, 1, 1, 1, 1, rows))
+        say({})
+    elif do == "close":
+        say({})
+"#;
+
+#[test]
+fn a_program_that_lies_or_fails_fails_its_cell_alone_and_nothing_is_left_running() {
+    if !is_here("sqlite") {
+        return;
+    }
+    let cases = [
+        ("liar", Status::Wrong, "is missing"),
+        ("empty", Status::Failed, "it has done no further call"),
+        ("weaker", Status::Failed, "synchronous is 0 there, and "),
+        ("fails", Status::Failed, "could not do its operations: the disk is full"),
+        ("crashes", Status::Failed, "it ended with exit status: 3"),
+        ("rubbish", Status::Failed, "it said \"Segmentation fault\""),
+        ("later", Status::Failed, "it speaks protocol 2, and 1 is spoken here"),
+        ("hangs", Status::TimedOut, "20"),
+    ];
+    let place = Place::new();
+    let mut clients = vec!["native".to_owned()];
+    for (name, ..) in cases {
+        let path = place.write(name, PROGRAM);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        clients.push(format!("./{name}"));
+    }
+    let clients = clients.join(",");
+    let words = [
+        "htap",
+        "-e",
+        "sqlite",
+        "--variant",
+        "single",
+        "--set",
+        "timeout=20s",
+        "--client",
+        &clients,
+    ];
+    let result = run(&place, "300", &[&words[..], &["--tier", "process"]].concat());
+    for cell in &result.cells {
+        let Some(name) = cell.id.engine.strip_prefix("sqlite-") else {
+            assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
+            continue;
+        };
+        let (_, status, words) = cases.iter().find(|(known, ..)| *known == name).unwrap();
+        assert_eq!(cell.status, *status, "{}: {:?}", cell.id, cell.reason);
+        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
+        let whys = cell.reason.iter().chain(phases.filter_map(|phase| phase.reason.as_ref()));
+        let whys: Vec<&String> = whys.collect();
+        assert!(whys.iter().any(|why| why.contains(words)), "{name}: {whys:?}");
+    }
+    assert_eq!(running(&place.path("")), Vec::<String>::new());
+}
+
+/// The programs of a folder that are still running.
+fn running(folder: &Path) -> Vec<String> {
+    let lines = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let line = fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    let folder = folder.display().to_string();
+    lines.filter(|line| line.contains(&folder)).collect()
+}
