@@ -8,9 +8,13 @@
 // - `settings(names)`: the values of settings, as the database itself tells them;
 // - where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 // - `transaction(writes, work)`: calls `work` in a transaction;
-// - for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`: a
+// - for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`, for
+//   documents `insert(table)`, `upsert(table)`, `find(table)`, `update(table)`, `remove(table)` and `ask(table)`: a
 //   function of an array of parameters that does the call and returns its answer, the number of rows changed or the
 //   rows, each an array or an object;
+// - where it has to, `prepared(call, table, rows)`: before the clock starts makes of the parameters of a call what its
+//   function takes, with the table as `prepare` describes it; and `rows(answer)`: after it has stopped makes rows of an
+//   answer;
 // - where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 // - `bulk(table, columns)`: a function that loads an array of rows by the fastest path that the package documents;
 // - where the package returns inexact Numbers unless it is asked for BigInts, `exact()`: asks for them from then on;
@@ -26,10 +30,11 @@ import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-const NAMES = [, "run", "query", "bulk", "get", "put", "delete", "scan"];
+const NAMES = [, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update",
+  "remove", "ask"];
 const RUN = 1;
 // Calls that answer with a number of rows.
-const CHANGES = new Set(["run", "bulk", "put", "delete"]);
+const CHANGES = new Set(["run", "bulk", "put", "delete", "insert", "upsert", "update", "remove"]);
 
 const INEXACT = "integers beyond 2^53, which this package of Node.js does not pass exactly";
 
@@ -96,7 +101,13 @@ class Block {
       const columns = Array.from({ length: reader.word() }, () => reader.column(this.operations));
       return { code, target, rows: transposed(columns, this.operations) };
     });
-    // Parameters of each operation: of its only call, or of each.
+  }
+
+  // Parameters of each operation: of its only call, or of each, as `database` prepares them.
+  prepare(database, tables) {
+    if (database.prepared) {
+      for (const call of this.calls) call.rows = database.prepared(NAMES[call.code], tables[call.target], call.rows);
+    }
     this.params = this.calls.length === 1 ? this.calls[0].rows
       : transposed(this.calls.map((call) => call.rows), this.operations);
   }
@@ -134,6 +145,7 @@ class Phase {
     Object.assign(this, { database, isAsync, noBigInts, told });
     this.blocks = Array.from({ length: reader.word() }, () => new Block(reader));
     if (noBigInts && reader.hasBigInts) throw new Unsupported(INEXACT);
+    for (const block of this.blocks) block.prepare(database, told.tables);
     this.groups = [];
     for (const block of this.blocks) {
       const last = this.groups.at(-1);
@@ -256,7 +268,7 @@ class Phase {
 
   // The answers, into their file.
   write() {
-    const writer = new Writer();
+    const writer = new Writer(), { rows } = this.database;
     writer.text("embmans1");
     writer.word(this.samples.length);
     for (const sample of this.samples) writer.word(Math.round(sample));
@@ -266,7 +278,7 @@ class Phase {
       writer.word(isTotal ? 1 : 0);
       writer.word(isTotal ? operations : answers.length);
       for (const answer of answers) {
-        calls.forEach(({ code }, call) => writer.answer(NAMES[code], calls.length === 1 ? answer : answer[call]));
+        calls.forEach(({ code }, call) => writer.answer(NAMES[code], calls.length === 1 ? answer : answer[call], rows));
       }
     });
     const file = openSync(this.told.answers, "r+");
@@ -371,12 +383,12 @@ class Writer {
     this.data.writeUInt32LE(value, at);
   }
 
-  answer(name, found) {
+  answer(name, found, made) {
     if (CHANGES.has(name)) {
       this.word(found);
       return;
     }
-    const rows = found.map((row) => Array.isArray(row) ? row : Object.values(row));
+    const rows = (made ? made(found) : found).map((row) => Array.isArray(row) ? row : Object.values(row));
     this.word(rows.length);
     this.word(rows.length > 0 ? rows[0].length : 0);
     for (const row of rows) for (const value of row) this.value(value);
@@ -401,6 +413,10 @@ class Writer {
       this.byte(2);
       const at = this.room(8);
       this.data.writeDoubleLE(Number(of), at);
+    } else if (Array.isArray(of)) {
+      this.byte(5);
+      this.length(of.length);
+      for (const value of of) this.value(value);
     } else if (of instanceof Uint8Array) {
       this.byte(4);
       this.length(of.length);

@@ -4,7 +4,7 @@ use embermark_contract::row::{ResultRow, Visit};
 use embermark_contract::sql::Param;
 use embermark_contract::{EngineError, Result};
 
-use crate::operations::Code;
+use crate::operations::{Code, Shape};
 
 /// What the file begins with.
 const MAGIC: &[u8; 8] = b"embmans1";
@@ -21,7 +21,7 @@ pub struct Answers {
     bytes: Vec<u8>,
     at: usize,
     /// Of each block of the operations how many there are and what each calls; those of the current one are ahead.
-    shape: Vec<(u64, Vec<Code>)>,
+    shape: Shape,
     block: usize,
     /// Operations of the current block that were done, and that were played.
     done: u64,
@@ -43,7 +43,7 @@ fn garbled(what: &str) -> EngineError {
 
 impl Answers {
     /// The answers in `bytes` to operations of this shape.
-    pub(crate) fn new(bytes: Vec<u8>, shape: Vec<(u64, Vec<Code>)>) -> Result<Self> {
+    pub(crate) fn new(bytes: Vec<u8>, shape: Shape) -> Result<Self> {
         if !bytes.starts_with(MAGIC) {
             return Err(garbled("does not begin with embmans1"));
         }

@@ -44,6 +44,7 @@ static BINDINGS: &[Binding] = &[
     binding!("node", "classic-level", "classic-level.mjs", "leveldb"),
     binding!("node", "pg", "pg.mjs", "postgres"),
     binding!("node", "mariadb", "mariadb.mjs", "mariadb"),
+    binding!("node", "mongodb", "mongodb.mjs", "mongodb"),
 ];
 
 /// The code for an engine, with the package that was chosen or the usual one.

@@ -40,6 +40,9 @@ pub enum Code {
     Ask = 13,
 }
 
+/// Of each block how many operations it has, and what calls each of them makes.
+pub(crate) type Shape = Vec<(u64, Vec<Code>)>;
+
 /// A call that is being recorded.
 #[derive(Debug)]
 struct Call {
@@ -280,7 +283,7 @@ impl Operations {
     }
 
     /// Of each block how many operations it has, and what calls each of them makes.
-    pub(crate) fn shape(&self) -> Vec<(u64, Vec<Code>)> {
+    pub(crate) fn shape(&self) -> Shape {
         let codes = |block: &Block| block.calls.iter().map(|(code, ..)| *code).collect();
         self.blocks.iter().map(|block| (block.operations, codes(block))).collect()
     }

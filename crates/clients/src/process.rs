@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use crate::operations::Table;
+use crate::operations::{Shape, Table};
 use crate::{Answers, Command, Operations, Program};
 
 /// The first line of a program, with the version of the protocol that it speaks.
@@ -79,7 +79,7 @@ pub struct Process {
     out: BufReader<ChildStdout>,
     /// The language and the package that were used, with their versions.
     pub version: String,
-    answers: Option<(File, Vec<(u64, Vec<crate::operations::Code>)>)>,
+    answers: Option<(File, Shape)>,
 }
 
 impl Process {
