@@ -31,10 +31,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 const NAMES = [, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update",
-  "remove", "ask"];
+  "remove", "ask", "count"];
 const RUN = 1;
 // Calls that answer with a number of rows.
-const CHANGES = new Set(["run", "bulk", "put", "delete", "insert", "upsert", "update", "remove"]);
+const CHANGES = new Set(["run", "bulk", "put", "delete", "insert", "upsert", "update", "remove", "count"]);
 
 const INEXACT = "integers beyond 2^53, which this package of Node.js does not pass exactly";
 

@@ -38,7 +38,7 @@ export function open({ dir, flags, map_bytes }) {
 
   return {
     // It has no function that returns them.
-    settings: (names) => Object.fromEntries(names.map((name) => [name, set.has(name) ? "on" : "off"])),
+    settings: () => ({}),
     transaction: (writes, work) => writes ? own.transactionSync(work) : work(),
 
     get(name) {
@@ -47,6 +47,11 @@ export function open({ dir, flags, map_bytes }) {
         const value = table.get(key);
         return value === undefined ? [] : [[value]];
       };
+    },
+
+    count(name) {
+      const table = opened(name);
+      return () => table.getStats().entryCount;
     },
 
     put(name) {

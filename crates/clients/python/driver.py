@@ -25,10 +25,10 @@ from array import array
 from decimal import Decimal
 from time import perf_counter_ns
 
-NAMES = (None, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update", "remove", "ask")
+NAMES = (None, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update", "remove", "ask", "count")
 RUN, QUERY, BULK = 1, 2, 3
 # Calls that answer with a number of rows.
-CHANGES = {"run", "bulk", "put", "delete", "insert", "upsert", "update", "remove"}
+CHANGES = {"run", "bulk", "put", "delete", "insert", "upsert", "update", "remove", "count"}
 
 
 class Unsupported(Exception):

@@ -74,6 +74,9 @@ class Database:
 
         return self.within(table, False, get)
 
+    def count(self, table):
+        return self.within(table, False, lambda transaction, table, params: transaction.stat(table)["entries"])
+
     def put(self, table):
         return self.within(table, True, lambda transaction, table, params: int(transaction.put(*params, db=table)))
 

@@ -95,6 +95,12 @@ impl Answers {
         self.is_over
     }
 
+    /// Whether the next call that was recorded is of this kind.
+    pub(crate) fn is_next(&self, code: Code) -> bool {
+        let block = self.shape.get(self.block).filter(|_| !self.is_over);
+        block.is_some_and(|(_, calls)| calls[self.call] == code)
+    }
+
     /// Begins the answer to the next call, which must be of this kind; how many of the same calls it answers at once.
     fn begin(&mut self, code: Code) -> Result<u64> {
         if self.is_over {

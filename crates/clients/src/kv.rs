@@ -153,7 +153,11 @@ impl Operations for Recorded<'_> {
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.inner.count(table)
+        let counted = self.inner.count(table)?;
+        if counted.is_some() {
+            self.call(Code::Count, table, &[]);
+        }
+        Ok(counted)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -234,6 +238,14 @@ impl Operations for Played<'_> {
                 Ok(())
             })
         })
+    }
+
+    fn count(&mut self, _: Table) -> Result<Option<u64>> {
+        let is_next = self.tape.with(|state| match state {
+            State::Play(answers) => answers.is_next(Code::Count),
+            State::Through | State::Record(_) => false,
+        });
+        if is_next { self.changed(Code::Count).map(Some) } else { Ok(None) }
     }
 
     fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {

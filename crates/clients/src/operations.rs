@@ -38,6 +38,8 @@ pub enum Code {
     Remove = 12,
     /// Asks a question in the engine's own language. Parameters: its text, and the columns of its result, as JSON.
     Ask = 13,
+    /// Tells how many pairs a table has, where the engine keeps their number. No parameters.
+    Count = 14,
 }
 
 /// Of each block how many operations it has, and what calls each of them makes.
