@@ -13,8 +13,11 @@ static READINGS: CollectionDef = CollectionDef {
     fields: &["value", "data.level", "data.unit", "raw"],
 };
 
+/// The names of calls.
+type Did = Arc<Mutex<Vec<&'static str>>>;
+
 /// A store that writes its calls down, and finds one document.
-struct Fake(Arc<Mutex<Vec<&'static str>>>);
+struct Fake(Did);
 
 impl Fake {
     fn did(&self, what: &'static str) {
@@ -164,7 +167,7 @@ fn work(store: &mut dyn DocumentStore) -> Result<(Vec<u64>, Vec<i64>)> {
     Ok((changed, rows))
 }
 
-fn taped() -> (Box<dyn DocumentStore>, Tape, Arc<Mutex<Vec<&'static str>>>) {
+fn taped() -> (Box<dyn DocumentStore>, Tape, Did) {
     let (tape, did) = (Tape::default(), Arc::default());
     let fake = Store::Document(Box::new(Fake(Arc::clone(&did))));
     let Ok(Store::Document(store)) = tape.between(fake) else { panic!("another family") };
