@@ -1,6 +1,7 @@
 //! The packages that clients use: one file each, in the language's own folder.
 
 use embermark_contract::{EngineError, Result};
+use embermark_model::Client;
 
 /// The code for a package.
 #[derive(Debug)]
@@ -13,6 +14,9 @@ pub(crate) struct Binding {
     engines: &'static [&'static str],
     /// The code.
     pub source: &'static str,
+    /// A whole program that opens, sets and commits in the same way, with `{{NAME}}` for what it is told to open the
+    /// database by.
+    pub snippet: Option<&'static str>,
 }
 
 macro_rules! binding {
@@ -22,6 +26,16 @@ macro_rules! binding {
             package: $package,
             engines: &[$($engine),+],
             source: include_str!(concat!("../", $language, "/", $file)),
+            snippet: Some(include_str!(concat!("../", $language, "/snippets/", $file))),
+        }
+    };
+    (bare $language:literal, $package:literal, $file:literal, $($engine:literal),+) => {
+        Binding {
+            language: $language,
+            package: $package,
+            engines: &[$($engine),+],
+            source: include_str!(concat!("../", $language, "/", $file)),
+            snippet: None,
         }
     };
 }
@@ -38,7 +52,7 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "pymongo", "pymongo.py", "mongodb"),
     binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
     binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),
-    binding!("node", "sqlite3", "sqlite3.mjs", "sqlite"),
+    binding!(bare "node", "sqlite3", "sqlite3.mjs", "sqlite"),
     binding!("node", "duckdb", "duckdb.mjs", "duckdb"),
     binding!("node", "lmdb", "lmdb.mjs", "lmdb"),
     binding!("node", "classic-level", "classic-level.mjs", "leveldb"),
@@ -68,5 +82,21 @@ pub(crate) fn find(
             ),
             _ => format!("embermark has no {language} client for {engine}"),
         })
+    })
+}
+
+/// A program in the language of a client that opens, sets and commits as the client does, with `{{NAME}}` for each
+/// parameter of the connection.
+///
+/// # Errors
+/// Unsupported where there is none.
+pub fn snippet(client: &Client, engine: &str) -> Result<&'static str> {
+    if client.program().is_some() {
+        return Err(EngineError::impossible("a program of your own has no snippet here"));
+    }
+    let binding = find(client.language(), client.package(), engine)?;
+    binding.snippet.ok_or_else(|| {
+        let package = binding.package;
+        EngineError::impossible(format!("there is no snippet for the package {package}"))
     })
 }

@@ -20,6 +20,7 @@ mod sql;
 mod tape;
 
 pub use answers::Answers;
+pub use bindings::snippet;
 pub use operations::Operations;
 pub use process::{Done, Process, Run, become_program};
 pub use program::{Command, Program};

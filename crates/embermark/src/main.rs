@@ -22,7 +22,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    repeat, report, run, storage, tune, verify, workloads,
+    repeat, report, run, snippet, storage, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -52,6 +52,8 @@ enum Command {
     Engines(engines::EnginesArgs),
     /// Look at your rows and propose a workload file for them
     Init(init::InitArgs),
+    /// Print the code that opens and sets an engine as a client does that is measured
+    Snippet(snippet::SnippetArgs),
     /// List the workloads with their phases and variants, or print one that is a file
     Workloads(workloads::WorkloadsArgs),
     /// List the storages that can be imitated, try one, or measure a device into a file of one
@@ -150,6 +152,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
         Command::Init(args) => init::init(args),
+        Command::Snippet(args) => snippet::print(&args),
         Command::Workloads(args) => workloads::list(&args),
         Command::Storage(args) => storage::storage(args),
         Command::Data(args) => data::data(args),

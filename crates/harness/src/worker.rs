@@ -388,6 +388,7 @@ impl Trial<'_> {
             parts.add(std::mem::take(&mut outcome.parts), discarded);
             phase.execution = outcome.execution.unwrap_or(execution);
             phase.timed_by = outcome.timed_by.take();
+            phase.client_floor_ns = outcome.client_floor_ns;
             if measured.capped {
                 phase.status = Status::Capped;
             }

@@ -451,6 +451,8 @@ pub struct Outcome {
     pub parts: Vec<MeasuredPart>,
     /// What took the time, where that was a client in another process by its own clock.
     pub timed_by: Option<String>,
+    /// Nanoseconds of an operation that does nothing in the loop of that client.
+    pub client_floor_ns: Option<f64>,
     /// Whether it ended because it was steady, of a phase that goes on until it is and says so nowhere else.
     pub steady: Option<SteadyState>,
     /// Bytes of the engine's log as it was found, of a phase that opens a database with its log.

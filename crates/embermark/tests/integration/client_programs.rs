@@ -199,6 +199,71 @@ fn what_there_is_no_program_for_is_named() {
     }
 }
 
+#[test]
+fn a_snippet_is_a_program_that_runs() {
+    let deps = |name: &str| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps");
+        root.join(name).canonicalize().ok()
+    };
+    let place = Place::new();
+    let python = deps("python-clients/bin/python3");
+    let node = deps("node-clients/bin/node");
+    let modules = deps("node-clients/node_modules");
+    if let Some(modules) = &modules {
+        std::os::unix::fs::symlink(modules, place.path("node_modules")).unwrap();
+    }
+    let cases = [
+        ("sqlite", "python", &python),
+        ("duckdb", "python", &python),
+        ("lmdb", "python", &python),
+        ("rocksdb", "python", &python),
+        ("leveldb", "python", &python),
+        ("sqlite", "node", &node),
+        ("duckdb", "node", &node),
+        ("lmdb", "node", &node),
+        ("leveldb", "node", &node),
+    ];
+    for (engine, client, interpreter) in cases {
+        if !is_here(engine) {
+            continue;
+        }
+        let Some(interpreter) = interpreter else {
+            skipped("clients", &format!("make {client}-clients"));
+            continue;
+        };
+        let words = ["snippet", engine, "--client", client, "-d", "power"];
+        let program = place.embermark(&words).with(0).stdout;
+        assert!(!program.contains("{{"), "{program}");
+        let name = if client == "python" { "program.py" } else { "program.mjs" };
+        place.write(name, &program);
+        let _ = fs::remove_dir_all(place.path("data"));
+        fs::create_dir(place.path("data")).unwrap();
+        for _ in 0..2 {
+            let mut command = std::process::Command::new(interpreter);
+            let ran = command.arg(name).current_dir(place.path("")).output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert!(ran.status.success() && !ran.stdout.is_empty(), "{engine} {client}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_snippet_is_said() {
+    if !is_here("sqlite") || !is_here("redb") {
+        return;
+    }
+    let place = Place::new();
+    for (words, expected) in [
+        (["redb", "python"], "embermark has no python client for redb"),
+        (["sqlite", "node:sqlite3"], "there is no snippet for the package sqlite3"),
+        (["sqlite", "ruby"], "'ruby' is not a client"),
+    ] {
+        let [engine, client] = words;
+        let said = place.embermark(&["snippet", engine, "--client", client]).with(2).stderr;
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 /// What a program of one's own does, by its name.
 const PROGRAM: &str = r#"#!/usr/bin/env python3
 import json, os, struct, sys, time

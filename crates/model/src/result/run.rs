@@ -120,6 +120,9 @@ pub struct PhaseResult {
     /// `Node.js v20.1.0, sqlite3 6.0.1, SQLite 3.52.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_by: Option<String>,
+    /// Nanoseconds that an operation which does nothing takes in the loop of that client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_floor_ns: Option<f64>,
     /// Its answer, to be compared with that of other engines: in journals alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<ResultSet>,

@@ -5,20 +5,35 @@ use std::collections::BTreeMap;
 use embermark_model::result::ResultFile;
 
 use super::{Note, names, note};
-use crate::text;
+use crate::{format, text};
 
-/// Each client with its phases: `Node.js v20.1.0, sqlite3 6.0.1, SQLite 3.52.0: sqlite htap insert_count
-/// (node)`.
+/// What is told of a client.
+#[derive(Default)]
+struct Client {
+    columns: Vec<String>,
+    /// Of each phase of each trial.
+    floors: Vec<f64>,
+}
+
+/// Each client with its columns: `Python 3.11.7, sqlite3, SQLite 3.40.1: sqlite-python; an operation that does nothing takes
+/// 62.1 ns there`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
-    let mut phases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
     for cell in &file.cells {
         for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
             let Some(by) = &phase.timed_by else { continue };
-            let id = &cell.id;
-            let words = [&id.engine, &id.workload, &phase.phase].map(|word| text::plain(word));
-            phases.entry(by).or_default().push(format!("{} ({})", words.join(" "), id.variant));
+            let client = clients.entry(by).or_default();
+            client.columns.push(text::plain(&cell.id.engine));
+            client.floors.extend(phase.client_floor_ns);
         }
     }
-    let line = |(by, phases)| note("", format!("{}: {}", text::plain(by), names(phases)));
-    phases.into_iter().map(line).collect()
+    let line = |(by, Client { columns, mut floors }): (&str, Client)| {
+        floors.sort_by(f64::total_cmp);
+        let floor = floors.get(floors.len() / 2).map(|floor| {
+            format!("; an operation that does nothing takes {} there", format::duration(*floor))
+        });
+        let columns = names(text::unique(columns));
+        note("", format!("{}: {columns}{}", text::plain(by), floor.unwrap_or_default()))
+    };
+    clients.into_iter().map(line).collect()
 }

@@ -134,6 +134,7 @@ impl FileBench {
             observer.close();
             let done = done?;
             told.timed_by = Some(process.version.clone());
+            told.client_floor_ns = Some(process.floor_ns);
             let answers = process.answers()?;
             process.close()?;
             Ok((done, answers))

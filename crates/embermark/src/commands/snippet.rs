@@ -1,0 +1,82 @@
+//! `embermark snippet`.
+
+use std::fs;
+use std::process::ExitCode;
+
+use clap::Args;
+use embermark_clients::snippet;
+use embermark_engines::{Kind, OpenOptions, Opened, Tier, registry};
+use embermark_model::{Client, Durability};
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark snippet`.
+#[derive(Args)]
+pub struct SnippetArgs {
+    /// The engine, such as sqlite
+    engine: String,
+
+    /// The language: python or node, perhaps with a package as in node:better-sqlite3
+    #[arg(long, value_name = "CLIENT")]
+    client: Client,
+
+    /// What a commit must survive: none, process or power
+    #[arg(short = 'd', long, value_name = "TIER", default_value = "process")]
+    tier: Durability,
+}
+
+/// The folder of the database in what is printed.
+const FOLDER: &str = "data";
+
+/// Cache memory, as `embermark run` gives it where nothing else is said.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// What stands for a server of the user's own in place of the private one that was asked.
+const OF_A_SERVER: [(&str, &str); 4] = [
+    ("conninfo", "host=localhost dbname=mine"),
+    ("database", "mine"),
+    ("socket", ""),
+    ("url", ""),
+];
+
+/// Prints a program that opens, sets and commits as the client does that is measured.
+pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
+    let engine = registry::find(&args.engine).map_err(Failure::usage)?;
+    let info = engine.info();
+    let text = snippet(&args.client, info.id).map_err(Failure::usage)?;
+    let words = match engine.tier(args.tier) {
+        Tier::Offered { setting, .. } => setting,
+        Tier::Unsupported { why } => {
+            return Err(Failure::usage(format!("{} has no tier {}: {why}", info.id, args.tier)));
+        }
+    };
+    // The engine says itself what it is opened by.
+    let place = tempfile::tempdir().map_err(Failure::runtime)?;
+    let dir = fs::canonicalize(place.path()).map_err(Failure::runtime)?;
+    let opened = engine.open(&OpenOptions::new(&dir, args.tier, CACHE_BYTES));
+    let Opened { mut store, .. } = opened.map_err(Failure::runtime)?;
+    let connection = store.lifecycle().connection();
+    store.close().map_err(Failure::runtime)?;
+    let dir = dir.display().to_string();
+    let (is_server, mut printed) = (info.kind == Kind::Server, text.to_owned());
+    for (name, value) in connection.map_err(Failure::runtime)? {
+        let value = value.replace(&dir, FOLDER);
+        let own = OF_A_SERVER.iter().find(|(known, _)| is_server && *known == name);
+        let value = own.map_or(value, |(_, own)| (*own).to_owned());
+        printed = printed.replace(&format!("{{{{{name}}}}}"), &escaped(&value));
+    }
+    for (name, _) in OF_A_SERVER {
+        printed = printed.replace(&format!("{{{{{name}}}}}"), "");
+    }
+    let tier = args.tier.to_string();
+    printed = printed.replace("{{tier}}", &tier).replace("{{engine}}", info.name);
+    let sign = if args.client.language() == "python" { "#" } else { "//" };
+    let promise = format!("{sign} {} in the tier {tier}: {words}", info.name);
+    output::print(&format!("{promise}\n{printed}"))
+}
+
+/// A text within double quotes, of either language.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
