@@ -23,6 +23,8 @@ export function open({ dir, flags, map_bytes }) {
     maxDbs: 40,
     noSync: set.has("MDB_NOSYNC"),
     noMetaSync: set.has("MDB_NOMETASYNC"),
+    // Or a commit returns before it is synced.
+    overlappingSync: false,
     useWritemap: set.has("MDB_WRITEMAP"),
     noReadAhead: set.has("MDB_NORDAHEAD"),
     noMemInit: set.has("MDB_NOMEMINIT"),

@@ -59,7 +59,7 @@ static BINDINGS: &[Binding] = &[
     binding!("node", "pg", "pg.mjs", "postgres"),
     binding!("node", "mariadb", "mariadb.mjs", "mariadb"),
     binding!("node", "mongodb", "mongodb.mjs", "mongodb"),
-    binding!("node", "http", "harperdb.mjs", "harperdb"),
+    binding!(bare "node", "http", "harperdb.mjs", "harperdb"),
 ];
 
 /// The code for an engine, with the package that was chosen or the usual one.

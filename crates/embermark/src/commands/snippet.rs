@@ -33,12 +33,8 @@ const FOLDER: &str = "data";
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// What stands for a server of the user's own in place of the private one that was asked.
-const OF_A_SERVER: [(&str, &str); 4] = [
-    ("conninfo", "host=localhost dbname=mine"),
-    ("database", "mine"),
-    ("socket", ""),
-    ("url", ""),
-];
+const OF_A_SERVER: [(&str, &str); 4] =
+    [("conninfo", "host=localhost dbname=mine"), ("database", "mine"), ("socket", ""), ("url", "")];
 
 /// Prints a program that opens, sets and commits as the client does that is measured.
 pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {

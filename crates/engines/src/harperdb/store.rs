@@ -180,6 +180,11 @@ impl Lifecycle for HarperStore {
     }
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
+        if self.session.rest.is_some() {
+            return Err(EngineError::impossible(
+                "clients in another language use no REST interface",
+            ));
+        }
         let http = &self.session.http;
         let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
         let server = match Address::from(elsewhere) {

@@ -137,7 +137,10 @@ fn has_engine(source: &Source, piece: &str, engine: &str) -> bool {
     let names = plan["engines"].as_array().unwrap().iter().filter_map(|name| name.as_str());
     let mut engines = names.map(|name| {
         let own = configurations.and_then(|all| all.get(name)?.get("engine")?.as_str());
-        own.unwrap_or_else(|| name.strip_suffix("-defaults").unwrap_or(name))
+        own.unwrap_or_else(|| {
+            let name = name.strip_suffix("-node").unwrap_or(name);
+            name.strip_suffix("-defaults").unwrap_or(name)
+        })
     });
     engines.any(|of| of == engine)
 }

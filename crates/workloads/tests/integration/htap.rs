@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::common::{connecting, drive_phases, options, some_candidates, store};
+use crate::common::{drive_phases, options, some_candidates, store};
 use embermark_engines::Reopener;
 use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
@@ -64,21 +64,4 @@ fn every_index_finds_its_rows() {
     let definition = parse("htap", &format!("{text}\n{questions}"), &[]).unwrap();
     let workload = Defined::leak(definition, PathBuf::new(), 0.0);
     runs(workload, "indexed", 300, |name| name.starts_with("by_"));
-}
-
-#[test]
-fn a_store_that_only_connects_again_takes_the_rows_of_a_program_of_its_own() {
-    // Engines without a client for Node.js say so when the cell is opened.
-    let workload = find("htap").unwrap();
-    let staged = tempfile::tempdir().unwrap();
-    let file = staged.path().join("rows");
-    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
-    source.stage(Scale::Rows(3), &file).unwrap();
-    let (_dir, mut options) = options();
-    let engine = embermark_engines::registry::find("memory").unwrap();
-    let store = store(engine, &mut options).unwrap();
-    let cell = workload.prepare(&Spec::of(file, "node", 7)).unwrap();
-    let refused = cell.open(store, connecting()).err().unwrap();
-    assert!(refused.is_unsupported(), "{refused}");
-    assert!(refused.to_string().contains("embermark has no Node.js client for it"), "{refused}");
 }
