@@ -228,7 +228,7 @@ fn a_snippet_is_a_program_that_runs() {
             continue;
         }
         let Some(interpreter) = interpreter else {
-            skipped("clients", &format!("make {client}-clients"));
+            skipped("clients", format!("make {client}-clients"));
             continue;
         };
         let words = ["snippet", engine, "--client", client, "-d", "power"];
