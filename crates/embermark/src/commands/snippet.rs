@@ -62,14 +62,29 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
         let value = own.map_or(value, |(_, own)| (*own).to_owned());
         printed = printed.replace(&format!("{{{{{name}}}}}"), &escaped(&value));
     }
-    for (name, _) in OF_A_SERVER {
-        printed = printed.replace(&format!("{{{{{name}}}}}"), "");
-    }
     let tier = args.tier.to_string();
-    printed = printed.replace("{{tier}}", &tier).replace("{{engine}}", info.name);
+    let printed = without_places(&printed.replace("{{tier}}", &tier));
     let sign = if args.client.language() == "python" { "#" } else { "//" };
     let promise = format!("{sign} {} in the tier {tier}: {words}", info.name);
     output::print(&format!("{promise}\n{printed}"))
+}
+
+/// The same without the places of what the engine is not told: `{{block_size}}`.
+fn without_places(text: &str) -> String {
+    let mut parts = text.split("{{");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("}}") {
+            Some((name, rest)) if name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
+                whole.push_str(rest);
+            }
+            _ => {
+                whole.push_str("{{");
+                whole.push_str(part);
+            }
+        }
+    }
+    whole
 }
 
 /// A text within double quotes, of either language.
