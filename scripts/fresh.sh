@@ -129,7 +129,7 @@ began=$SECONDS status=0
 step 'a bare root' make_root
 step 'the clone' furnish
 if [ -n "$packages" ]; then
-    for part in embedded servers tests node-clients; do step "packages: $part" inside root scripts/deps.sh packages "$part" || status=1; done
+    for part in embedded servers tests python-clients node-clients; do step "packages: $part" inside root scripts/deps.sh packages "$part" || status=1; done
 fi
 for command in "${commands[@]}"; do
     say "make $command"
