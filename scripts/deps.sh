@@ -485,7 +485,12 @@ python_clients() {
 node_clients() {
     folder=$deps/node-clients source=crates/clients/node
     recent_node || own_node || { say 'clients in Node.js need Node.js 22.15 or later; they are left out'; return 0; }
-    { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched" && return 0
+    # Ours by a path that holds wherever the checkout is moved.
+    node=$(command -v node) && [ "$node" != "$here/.deps/node/bin/node" ] || node=../../node/bin/node
+    if { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched"; then
+        [ -x "$folder/bin/node" ] || ln -sf "$node" "$folder/bin/node"
+        return 0
+    fi
     say 'fetching the packages of clients in Node.js (60 MB), and compiling two of them'
     log=$(mktemp)
     mkdir -p "$folder/bin" && cp "$source/package.json" "$source/package-lock.json" "$folder/"
@@ -496,7 +501,7 @@ node_clients() {
                 say "could not compile the package $package of Node.js (that takes a C++ compiler, make and python3); going on without"
             fi
         done
-        ln -sf "$(command -v node)" "$folder/bin/node"
+        ln -sf "$node" "$folder/bin/node"
         { cat "$source/package-lock.json"; node --version; } >"$folder/fetched"
     else
         tail -n 3 "$log" >&2
