@@ -65,7 +65,7 @@ static BINDINGS: &[Binding] = &[
 /// The code for an engine, with the package that was chosen or the usual one.
 ///
 /// # Errors
-/// Unsupported where there is none, with those that there are.
+/// Unsupported when no file fits; the message lists the packages that fit the engine.
 pub(crate) fn find(
     language: &str,
     package: Option<&str>,
@@ -90,7 +90,7 @@ pub(crate) fn find(
 /// parameter of the connection.
 ///
 /// # Errors
-/// Unsupported where there is none.
+/// Unsupported when the package has no snippet.
 pub fn snippet(client: &Client, engine: &str) -> Result<&'static str> {
     if client.program().is_some() {
         return Err(EngineError::impossible("a program of your own has no snippet here"));

@@ -279,7 +279,7 @@ impl Operations {
         self.blocks.iter().map(|block| block.operations).sum()
     }
 
-    /// Whether there is none.
+    /// Whether it holds no operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -126,7 +126,7 @@ impl Process {
     pub fn open(
         &mut self,
         connection: &ConnectionParameters,
-        read_back: &[&str],
+        read_back: &[String],
     ) -> Result<Vec<(String, String)>> {
         let values: Map<_, _> = connection
             .iter()
@@ -193,7 +193,7 @@ impl Process {
     /// Has it hand over what it was answered.
     ///
     /// # Errors
-    /// When what it hands over is none of the answers to its operations.
+    /// When the file does not hold answers to the recorded operations.
     pub fn answers(&mut self) -> Result<Answers> {
         let doing = "hand over its answers";
         self.tell(&json!({ "do": "answer" }))?;

@@ -123,7 +123,6 @@ impl FileBench {
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
         let mut work = |client: &mut ByClient| {
             let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let connection = client.connection.clone();
             let settings = client.process()?.open(&connection, &names)?;
             client.keeps(&settings)?;
