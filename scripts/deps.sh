@@ -487,27 +487,33 @@ node_clients() {
     recent_node || own_node || { say 'clients in Node.js need Node.js 22.15 or later; they are left out'; return 0; }
     # Ours by a path that holds wherever the checkout is moved.
     node=$(command -v node) && [ "$node" != "$here/.deps/node/bin/node" ] || node=../../node/bin/node
-    if { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched"; then
-        [ -x "$folder/bin/node" ] || ln -sf "$node" "$folder/bin/node"
-        return 0
-    fi
-    say 'fetching the packages of clients in Node.js (60 MB), and compiling two of them'
     log=$(mktemp)
-    mkdir -p "$folder/bin" && cp "$source/package.json" "$source/package-lock.json" "$folder/"
-    if (cd "$folder" && npm ci --silent --no-audit --no-fund --ignore-scripts && rm -rf node_modules/@lmdb) >"$log" 2>&1; then
-        for package in sqlite3 lmdb; do
-            if ! (cd "$folder" && LMDB_DATA_V1=true npm_config_build_from_source=true npm rebuild "$package") >"$log" 2>&1; then
-                tail -n 3 "$log" >&2
-                say "could not compile the package $package of Node.js (that takes a C++ compiler, make and python3); going on without"
-            fi
-        done
-        ln -sf "$node" "$folder/bin/node"
-        { cat "$source/package-lock.json"; node --version; } >"$folder/fetched"
-    else
-        tail -n 3 "$log" >&2
-        say 'could not fetch the packages of clients in Node.js; going on without'
-        rm -rf "$folder"
+    if ! { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched"; then
+        say 'fetching the packages of clients in Node.js (60 MB)'
+        mkdir -p "$folder" && cp "$source/package.json" "$source/package-lock.json" "$folder/"
+        if (cd "$folder" && npm ci --silent --no-audit --no-fund --ignore-scripts && rm -rf node_modules/@lmdb) >"$log" 2>&1; then
+            { cat "$source/package-lock.json"; node --version; } >"$folder/fetched"
+        else
+            tail -n 3 "$log" >&2
+            say 'could not fetch the packages of clients in Node.js; going on without'
+            rm -rf "$folder" "$log"
+            return 0
+        fi
     fi
+    # A package that could not be compiled is tried again the next time.
+    for package in sqlite3 lmdb; do
+        set -- "$folder/node_modules/$package/build/Release/"*.node
+        [ ! -e "$1" ] || continue
+        # The variable is a list of words.
+        # shellcheck disable=SC2086
+        command -v c++ >/dev/null && command -v make >/dev/null && command -v python3 >/dev/null || packages $compilers
+        say "compiling the package $package of Node.js"
+        if ! (cd "$folder" && LMDB_DATA_V1=true npm_config_build_from_source=true npm rebuild "$package") >"$log" 2>&1; then
+            tail -n 3 "$log" >&2
+            say "could not compile the package $package of Node.js (that takes a C++ compiler, make and python3); going on without"
+        fi
+    done
+    mkdir -p "$folder/bin" && ln -sf "$node" "$folder/bin/node"
     rm -f "$log"
 }
 
@@ -698,7 +704,7 @@ rocksdb=librocksdb-dev
 postgres=postgresql
 mariadb='mariadb-server-core mariadb-client-core'
 tools="rocksdb-tools $postgres $mariadb sysbench"
-node='g++ make python3'
+compilers='g++ make python3'
 clients='libpq5 libmongoc-1.0-0'
 
 # embedded [COMMAND…]: the libraries of embedded engines and the page. COMMAND needs the libraries' headers, and runs while
@@ -799,7 +805,7 @@ case "${1:-}" in
             tests) packages chromium g++ $sqlite $fleet ;;
             tools) packages $berkeleydb $leveldb $(for_firebird) $rocksdb $tools libmariadb3 $clients ;;
             servers) packages $clients $(mongod_libraries) npm ;;
-            node-clients) packages $node ;;
+            node-clients) packages $compilers ;;
             python-clients) packages python3 python3-venv ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
