@@ -459,24 +459,44 @@ harperdb() {
 
 # python_clients: the packages of clients in Python, pinned by version and digest, in an environment of their own.
 python_clients() {
-    folder=$deps/python-clients requirements=crates/clients/python/requirements.txt
+    folder=$deps/python-clients source=crates/clients/python
     python=$(command -v python3) || { packages python3 python3-venv; python=$(command -v python3); } \
         || { say 'there is no Python: its clients are left out'; return 0; }
-    cmp -s "$requirements" "$folder/fetched" && return 0
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
         || { say 'clients in Python need Python 3.11 or later; they are left out'; return 0; }
     "$python" -c 'import ensurepip, venv' 2>/dev/null || packages python3-venv
-    say 'fetching the packages of clients in Python (120 MB)'
     log=$(mktemp)
-    if "$python" -m venv --clear "$folder" >"$log" 2>&1 \
-        && "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r "$requirements" >"$log" 2>&1; then
-        cp "$requirements" "$folder/fetched"
-    else
-        tail -n 3 "$log" >&2
-        say 'could not install the packages of clients in Python; going on without'
-        rm -rf "$folder"
+    if ! cmp -s "$source/requirements.txt" "$folder/fetched"; then
+        say 'fetching the packages of clients in Python (120 MB)'
+        if "$python" -m venv --clear "$folder" >"$log" 2>&1 && python_packages --only-binary :all: -r "$source/requirements.txt"; then
+            cp "$source/requirements.txt" "$folder/fetched"
+        else
+            tail -n 3 "$log" >&2
+            say 'could not install the packages of clients in Python; going on without'
+            rm -rf "$folder" "$log"
+            return 0
+        fi
+    fi
+    # It has no binary there, and is compiled for the library that is here. What failed is tried again the next time.
+    if ! cmp -s "$source/compiled.txt" "$folder/compiled"; then
+        "$python" -c 'import sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || packages python3-dev
+        db=$here/$deps/berkeleydb
+        [ -e "$db/db.h" ] || db=
+        say 'compiling the package berkeleydb of Python'
+        if BERKELEYDB_INCDIR=${db:-/usr/include} BERKELEYDB_LIBDIR=${db:-/usr/lib} \
+            python_packages --no-binary berkeleydb --no-build-isolation -r "$source/compiled.txt"; then
+            cp "$source/compiled.txt" "$folder/compiled"
+        else
+            tail -n 3 "$log" >&2
+            say 'could not compile the package berkeleydb of Python (that takes a C compiler, python3-dev and libdb5.3-dev); going on without'
+        fi
     fi
     rm -f "$log"
+}
+
+# python_packages OPTION…: pip of that environment, by the interpreter, which is found wherever the checkout is moved.
+python_packages() {
+    "$folder/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes "$@" >"$log" 2>&1
 }
 
 # node_clients: the packages of clients in Node.js, as their lock file pins them, and Node.js itself where the system's is too
@@ -806,7 +826,7 @@ case "${1:-}" in
             tools) packages $berkeleydb $leveldb $(for_firebird) $rocksdb $tools libmariadb3 $clients ;;
             servers) packages $clients $(mongod_libraries) npm ;;
             node-clients) packages $compilers ;;
-            python-clients) packages python3 python3-venv ;;
+            python-clients) packages gcc python3 python3-dev python3-venv $berkeleydb ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
     *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;

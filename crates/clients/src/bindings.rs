@@ -47,6 +47,7 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "lmdb", "lmdb.py", "lmdb"),
     binding!("python", "rocksdict", "rocksdict.py", "rocksdb"),
     binding!("python", "plyvel", "plyvel.py", "leveldb"),
+    binding!("python", "berkeleydb", "berkeleydb.py", "berkeleydb"),
     binding!("python", "psycopg", "psycopg.py", "postgres"),
     binding!("python", "pymysql", "pymysql.py", "mariadb"),
     binding!("python", "pymongo", "pymongo.py", "mongodb"),

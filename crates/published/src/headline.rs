@@ -37,6 +37,8 @@ pub struct Headline {
     pub equal: Option<Beside>,
     /// Here with one thing otherwise.
     pub counter: Option<Beside>,
+    /// Here with clients in the source's language.
+    pub client: Option<Beside>,
     /// Here with the limits of the source's device.
     pub emulated: Option<Beside>,
     /// Why the ratio is as it is; absent where nothing was measured that shows it.
@@ -75,7 +77,8 @@ impl fmt::Display for Evidence {
 impl Headline {
     /// Whether a figure beside it comes from this piece.
     pub fn rests_on(&self, piece: &str) -> bool {
-        let beside = [&self.as_published, &self.equal, &self.counter, &self.emulated];
+        let beside =
+            [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated];
         let pieces = beside
             .into_iter()
             .flatten()

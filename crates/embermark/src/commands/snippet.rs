@@ -22,7 +22,7 @@ pub struct SnippetArgs {
     client: Client,
 
     /// What a commit must survive: none, process or power
-    #[arg(short = 'd', long, value_name = "TIER", default_value = "process")]
+    #[arg(short = 't', long, value_name = "TIER", default_value = "process")]
     tier: Durability,
 }
 

@@ -224,6 +224,7 @@ fn a_snippet_is_a_program_that_runs() {
         ("lmdb", "python", &python),
         ("rocksdb", "python", &python),
         ("leveldb", "python", &python),
+        ("berkeleydb", "python", &python),
         ("sqlite", "node", &node),
         ("duckdb", "node", &node),
         ("lmdb", "node", &node),
@@ -237,7 +238,7 @@ fn a_snippet_is_a_program_that_runs() {
             skipped("clients", format!("make {client}-clients"));
             continue;
         };
-        let words = ["snippet", engine, "--client", client, "-d", "process"];
+        let words = ["snippet", engine, "--client", client, "-t", "process"];
         let program = place.embermark(&words).with(0).stdout;
         assert!(!program.contains("{{"), "{program}");
         let name = if client == "python" { "program.py" } else { "program.mjs" };

@@ -18,8 +18,8 @@ use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::per_table::PerTable;
 use crate::settings::is_on;
 use crate::{
-    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Origin,
-    Result, Scope,
+    Availability, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle,
+    OpenOptions, Opened, Origin, Result, Scope,
 };
 use cursor::Cursor;
 use ffi::{Env, Txn};
@@ -118,6 +118,25 @@ impl Lifecycle for Trees {
                     DB_INIT_LOCK and DB_THREAD, for one thread \
                     (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)";
         Err(EngineError::unsupported(ID, what))
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let kept = [INIT_TXN, "DB_TXN_WRITE_NOSYNC", "DB_TXN_NOSYNC"];
+        let told = self.env.settings(true)?.into_iter().filter(|(name, _)| kept.contains(name));
+        Ok(told.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let told = self.env.settings(false)?;
+        let on = told.iter().filter(|(name, value)| name.starts_with("DB_") && value == "on");
+        let flags: Vec<&str> = on.map(|(name, _)| *name).collect();
+        Ok(vec![
+            ("dir", self.dir.to_string_lossy().into_owned()),
+            ("flags", flags.join(" ")),
+            ("cache_bytes", self.env.cache.to_string()),
+            ("page_size", self.env.page.to_string()),
+            ("log_buffer", ffi::LOG_BUFFER.to_string()),
+        ])
     }
 
     fn crash_on_close(&mut self) -> Result<()> {

@@ -151,6 +151,7 @@ fn places(headline: &Headline) -> Vec<(Option<Role>, &Beside)> {
         (Some(Role::AsPublished), &headline.as_published),
         (Some(Role::Equal), &headline.equal),
         (None, &headline.counter),
+        (Some(Role::Counter), &headline.client),
         (Some(Role::Emulated), &headline.emulated),
     ];
     all.into_iter().filter_map(|(role, beside)| Some((role, beside.as_ref()?))).collect()

@@ -11,14 +11,20 @@ pub(super) struct Row {
     /// The headline and its number of rows.
     pub label: String,
     /// One ratio for each of [`COLUMNS`]; `None` if no piece measures the headline in that way.
-    pub boxes: [Option<Ratio>; 5],
+    pub boxes: [Option<Ratio>; 6],
     /// The cause of what was found and the measurement that shows it; `None` if there is no such measurement.
     pub explained: Option<String>,
 }
 
 /// Titles of the columns of ratios.
-pub(super) const COLUMNS: [&str; 5] =
-    ["published", "here as published", "at equal durability", "counter-run", "emulated"];
+pub(super) const COLUMNS: [&str; 6] = [
+    "published",
+    "here as published",
+    "at equal durability",
+    "counter-run",
+    "from its language",
+    "emulated",
+];
 
 /// A ratio and its two figures, or the reason for their absence.
 pub(super) struct Ratio {
@@ -75,6 +81,7 @@ pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
                 here(&headline.as_published),
                 here(&headline.equal),
                 here(&headline.counter),
+                here(&headline.client),
                 here(&headline.emulated),
             ],
             explained: headline.explanation(),

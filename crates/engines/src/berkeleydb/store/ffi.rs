@@ -19,7 +19,7 @@ use crate::{EngineError, Result, as_set, owned};
 
 /// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
 /// at most a quarter of a log file (10 MiB by default) is allowed.
-const LOG_BUFFER: u32 = 1 << 20;
+pub(super) const LOG_BUFFER: u32 = 1 << 20;
 
 /// Turns a return code of the library into a result.
 #[inline]
@@ -73,6 +73,8 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 pub(super) struct Env {
     pub raw: Owned,
     pub transactions: bool,
+    /// Bytes of cache that it was opened with.
+    pub cache: u64,
     /// Bytes of a page of a table that is made.
     pub page: u32,
     /// Whether a table is to be on the disk when it has been made.
@@ -104,7 +106,7 @@ impl Env {
         // SAFETY: an open handle that is ours; what needs it holds it.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
         let syncs = durability >= Durability::Power;
-        Ok(Self { raw, transactions, page, syncs, dir: dir.to_owned() })
+        Ok(Self { raw, transactions, cache, page, syncs, dir: dir.to_owned() })
     }
 
     /// Its settings as it tells them; those of transactions where it has them, or its `tier` does.
