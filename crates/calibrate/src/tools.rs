@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use embermark_engines::{on_search_path, registry};
+use embermark_engines::registry;
+use embermark_libraries::search_path::on_search_path;
 
 use crate::Failure;
 use crate::rows::{SENSORS, START, STEP};

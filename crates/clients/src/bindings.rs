@@ -50,6 +50,7 @@ static BINDINGS: &[Binding] = &[
     binding!("python", "berkeleydb", "berkeleydb.py", "berkeleydb"),
     binding!("python", "psycopg", "psycopg.py", "postgres"),
     binding!("python", "pymysql", "pymysql.py", "mariadb"),
+    binding!("python", "valkey", "valkey.py", "valkey"),
     binding!("python", "pymongo", "pymongo.py", "mongodb"),
     binding!("node", "better-sqlite3", "better-sqlite3.mjs", "sqlite"),
     binding!("node", "node-sqlite", "node-sqlite.mjs", "sqlite"),

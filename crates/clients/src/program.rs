@@ -1,9 +1,10 @@
 //! Which program is started for a client, and with which package.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use embermark_contract::{EngineError, Result};
 use embermark_libraries::deps;
+use embermark_libraries::search_path::on_search_path;
 use embermark_model::Client;
 use serde::{Deserialize, Serialize};
 
@@ -86,11 +87,4 @@ impl Program {
 /// The command that installs a language's packages.
 fn remedy(client: &Client) -> String {
     format!("make {}-clients", client.language())
-}
-
-/// A program of the search path.
-fn on_search_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_program = |path: &PathBuf| path.is_absolute() && Path::is_file(path);
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(is_program)
 }

@@ -81,8 +81,6 @@ mod wiredtiger;
 mod zen;
 
 #[cfg(any(feature = "server", feature = "sqlite"))]
-pub use program::on_search_path;
-
 pub use embermark_contract::{
     Availability, Background, Candidate, Checked, ClientOpener, ConnectionParameters, DataModel,
     EFFECTIVE_DURABILITY, Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link,

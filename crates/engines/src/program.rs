@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, iter};
 
+use embermark_libraries::search_path::is_program;
+#[cfg(feature = "harperdb")]
+use embermark_libraries::search_path::on_search_path;
+
 use crate::{Availability, EngineError};
 
 /// An engine cannot run here.
@@ -122,16 +126,6 @@ impl Search {
     }
 }
 
-/// The folders of the search path.
-pub(crate) fn search_path() -> Vec<PathBuf> {
-    env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect()
-}
-
-/// A program of the search path.
-pub fn on_search_path(program: &str) -> Option<PathBuf> {
-    search_path().into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
-}
-
 /// The program that runs JavaScript.
 #[cfg(feature = "harperdb")]
 pub(crate) fn node() -> Result<PathBuf, Missing> {
@@ -139,11 +133,6 @@ pub(crate) fn node() -> Result<PathBuf, Missing> {
         why: "there is no `node` on the search path".to_owned(),
         remedy: "apt-get install nodejs".to_owned(),
     })
-}
-
-/// Absolute, because a server is not started in this process's directory.
-fn is_program(path: &Path) -> bool {
-    path.is_absolute() && path.is_file()
 }
 
 #[cfg(test)]
@@ -219,11 +208,5 @@ mod tests {
         assert!(missing.why.contains("exit status: 3: no libz"), "{missing:?}");
         let missing = search.version(&mut Command::new("/nowhere/x"), |_| None).unwrap_err();
         assert!(missing.why.contains("`/nowhere/x` failed: No such file"), "{missing:?}");
-    }
-
-    #[test]
-    fn the_search_path_has_a_shell_and_no_program_of_an_unknown_name() {
-        assert!(on_search_path("sh").unwrap().is_absolute());
-        assert_eq!(on_search_path("no-program-has-this-name"), None);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod deps;
 pub mod duckdb;
+pub mod search_path;
 
 use std::env::consts::ARCH;
 use std::error::Error as _;

@@ -77,8 +77,7 @@ impl fmt::Display for Evidence {
 impl Headline {
     /// Whether a figure beside it comes from this piece.
     pub fn rests_on(&self, piece: &str) -> bool {
-        let beside =
-            [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated];
+        let beside = [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated];
         let pieces = beside
             .into_iter()
             .flatten()

@@ -100,7 +100,7 @@ fn a_program_does_the_operations_and_takes_the_time() {
 fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() {
     let place = Place::new();
     place.write("own.toml", OWN);
-    let engines = ["sqlite", "duckdb", "lmdb", "rocksdb", "leveldb"];
+    let engines = ["sqlite", "duckdb", "lmdb", "rocksdb", "leveldb", "berkeleydb", "valkey"];
     let engines: Vec<&str> = engines.into_iter().filter(|engine| is_here(engine)).collect();
     if engines.is_empty() {
         return;

@@ -187,10 +187,7 @@ impl Lifecycle for HarperStore {
         }
         let http = &self.session.http;
         let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
-        let server = match Address::from(elsewhere) {
-            Address::Socket(path) => ("socket", path.display().to_string()),
-            Address::Url(url) => ("url", url),
-        };
+        let server = Address::from(elsewhere).parameter();
         let user = http.authorization.clone().unwrap_or_default();
         Ok(vec![server, ("authorization", user), ("database", http.database.clone())])
     }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
+use embermark_libraries::search_path;
+
 use crate::deps;
-use crate::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };
@@ -21,7 +23,7 @@ pub(super) struct Installation {
 /// `make servers` has unpacked. Version 1 alone will do: the later ones have another way of asking
 /// and other settings.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let mut folders = search_path();
+    let mut folders = search_path::folders();
     folders.push(deps::folder(NAME).join("usr/bin"));
     let search = Search {
         variable: VARIABLE,

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use embermark_libraries::search_path;
+
 use crate::deps;
-use crate::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable};
 
 pub(super) const VARIABLE: Variable = Variable {
     name: "EMBERMARK_MARIADB_DIR",
@@ -55,7 +57,7 @@ pub(super) fn system() -> Result<PathBuf, Missing> {
 
 /// The search path, and beside it.
 fn of_system() -> Search {
-    let mut folders = search_path();
+    let mut folders = search_path::folders();
     folders.extend(BESIDE_THE_PATH.map(PathBuf::from));
     Search { variable: VARIABLE, folders, install: "apt-get install mariadb-server".to_owned() }
 }

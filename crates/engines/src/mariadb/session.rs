@@ -344,11 +344,8 @@ impl Driver for Session {
     }
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
-        let server = match &self.elsewhere {
-            Address::Socket(path) => ("socket", path.display().to_string()),
-            Address::Url(url) => ("url", url.clone()),
-        };
-        Ok(vec![server, ("database", self.database.clone()), ("settings", Self::settings())])
+        let database = ("database", self.database.clone());
+        Ok(vec![self.elsewhere.parameter(), database, ("settings", Self::settings())])
     }
 
     fn join(&self) -> Join {

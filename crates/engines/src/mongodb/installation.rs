@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
+use embermark_libraries::search_path;
+
 use crate::deps;
-use crate::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_MONGOD", of: "the program `mongod`", below: &[] };
@@ -27,7 +29,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
     // The server is told absolute paths only.
     let ours = fs::canonicalize(&ours).unwrap_or(ours);
-    let mut folders = search_path();
+    let mut folders = search_path::folders();
     folders.push(ours.join("bin"));
     let search = Search {
         variable: VARIABLE,

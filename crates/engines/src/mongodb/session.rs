@@ -72,11 +72,7 @@ impl Session {
 
     /// What a program in another language reaches the database by.
     pub fn connection(&self) -> [(&'static str, String); 2] {
-        let server = match &self.elsewhere {
-            Address::Socket(path) => ("socket", path.display().to_string()),
-            Address::Url(url) => ("url", url.clone()),
-        };
-        [server, ("database", self.name.to_string_lossy().into_owned())]
+        [self.elsewhere.parameter(), ("database", self.name.to_string_lossy().into_owned())]
     }
 
     /// Ends the connection and begins anew: a driver that knows nothing of the server. The new

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use embermark_libraries::search_path;
+
 use crate::deps;
-use crate::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable};
 use crate::server::Account;
 
 pub(super) const VARIABLE: Variable =
@@ -63,7 +65,7 @@ pub(super) fn system() -> Result<PathBuf, Missing> {
 
 /// The search path, then Debian's folders, the newest first.
 fn of_system() -> Search {
-    let mut folders = search_path();
+    let mut folders = search_path::folders();
     folders.extend(by_version(Path::new(BY_VERSION)));
     Search { variable: VARIABLE, folders, install: "apt-get install postgresql".to_owned() }
 }

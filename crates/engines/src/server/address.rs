@@ -28,6 +28,16 @@ impl fmt::Display for Address {
     }
 }
 
+impl Address {
+    /// What a program in another language reaches it by: the path of its `socket`, or its `url`.
+    pub fn parameter(&self) -> (&'static str, String) {
+        match self {
+            Self::Socket(path) => ("socket", path.display().to_string()),
+            Self::Url(url) => ("url", url.clone()),
+        }
+    }
+}
+
 impl From<&str> for Address {
     fn from(words: &str) -> Self {
         match words.strip_prefix(SOCKET) {

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
+use embermark_libraries::search_path;
+
 use crate::deps;
-use crate::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable};
 
 /// The program.
 pub(super) const SERVER: &str = "valkey-server";
@@ -16,7 +18,7 @@ pub(super) const VARIABLE: Variable =
 /// Finds the program, with its version, for example `9.1.2`: that of the variable, else of the search
 /// path, else our own copy, which needs the C library alone.
 pub(super) fn find() -> Result<(PathBuf, String), Missing> {
-    let mut folders = search_path();
+    let mut folders = search_path::folders();
     folders.push(deps::folder(NAME).join("bin"));
     let search = Search {
         variable: VARIABLE,

@@ -10,7 +10,9 @@ use super::store::ValkeyStore;
 use super::{NAME, check, settings};
 use crate::log_files::log_files;
 use crate::server::{self, Server};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Result};
+use crate::{
+    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, OpenOptions, Result,
+};
 
 /// The folder of the append-only files, in that of a server's files.
 pub(super) const APPEND_ONLY_FILES: &str = "appendonlydir";
@@ -69,6 +71,10 @@ impl Lifecycle for ValkeyStore {
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         settings::of_tier(&mut self.session)
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        Ok(self.session.connection())
     }
 
     fn join(&self) -> Join {

@@ -7,7 +7,7 @@ use super::NAME;
 use super::resp::{Answer, Connection, Failure};
 use super::uri::Uri;
 use crate::server::address::{self, Address};
-use crate::{EngineError, Result};
+use crate::{ConnectionParameters, EngineError, Result};
 
 /// What another process is told in place of a prefix where there is none.
 const NONE: &str = "-";
@@ -51,6 +51,11 @@ impl Session {
     pub fn at(&self) -> String {
         let prefix = if self.prefix.is_empty() { NONE } else { &self.prefix };
         format!("{prefix} {}", self.elsewhere)
+    }
+
+    /// What a program in another language reaches the keys by.
+    pub fn connection(&self) -> ConnectionParameters {
+        vec![self.elsewhere.parameter(), ("prefix", self.prefix.clone())]
     }
 
     /// Has the keys removed when the session ends.
