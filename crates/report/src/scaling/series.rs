@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Scale};
+use embermark_model::{Client, Durability, Scale};
 
 use super::{SeriesId, Within};
 use crate::summary::{self, Comparison, Figure, Group, Row};
@@ -40,8 +40,8 @@ pub(super) struct Time<'a, 'c> {
     pub family: Option<Family<'a>>,
 }
 
-/// Where an engine runs and its data model: `embedded`, `SQL`.
-pub(super) type Family<'a> = (&'a str, &'a str);
+/// Where an engine runs, its data model and its client's language: `embedded`, `SQL`, none.
+pub(super) type Family<'a> = (&'a str, &'a str, Option<&'a str>);
 
 impl Point<'_, '_> {
     pub fn of(&self, engine: &str) -> Option<&Time<'_, '_>> {
@@ -118,5 +118,7 @@ fn times<'a, 'c>(
 
 fn family<'a>(file: &'a ResultFile, engine: &str) -> Option<Family<'a>> {
     let facts = &file.manifest.engines;
-    Some((summary::kind(file, engine, facts)?, &facts.get(engine)?.data_model))
+    let of = facts.get(engine)?;
+    let client = of.configuration.as_ref().and_then(|own| own.client.as_ref());
+    Some((summary::kind(file, engine, facts)?, &of.data_model, client.map(Client::language)))
 }

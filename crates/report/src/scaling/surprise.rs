@@ -164,7 +164,7 @@ fn growth<'a, 'p, 'c>(
 fn lag<'a, 'p, 'c>(point: &'p Point<'a, 'c>) -> Vec<Found<'a, 'p, 'c>> {
     let families = text::unique(point.times.iter().filter_map(|time| time.family));
     let mut found = Vec::new();
-    for family @ (kind, data_model) in families {
+    for family @ (kind, data_model, _) in families {
         let own = point.times.iter().filter(|time| time.family == Some(family));
         let mut own: Vec<&Time<'_, '_>> = own.collect();
         own.sort_by(|a, b| a.figure.per_op_ns.total_cmp(&b.figure.per_op_ns));

@@ -1,7 +1,8 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile, Run, Trial};
-use embermark_model::{Explained, Scale, StandsOut, Status};
+use embermark_model::{Configuration, Explained, Scale, StandsOut, Status};
 
 use super::*;
 use crate::notes::Note;
@@ -280,6 +281,12 @@ fn more_than_twenty_times_the_next_engine_of_the_family_is_a_surprise() {
         format!("d 1k 26.3x the next embedded key-value engine (b): {open}"),
     ];
     assert_eq!(surprises(&file, &[]), expected);
+    // A client in another language is held against those of its language.
+    let client = Some("python".parse().unwrap());
+    let settings = BTreeMap::new();
+    let own = Configuration { engine: "c".to_owned(), settings, library: None, client };
+    file.manifest.engines.get_mut("c").unwrap().configuration = Some(own);
+    assert_eq!(surprises(&file, &[]), expected[1..]);
 }
 
 #[test]
