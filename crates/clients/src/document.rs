@@ -119,22 +119,13 @@ impl DocumentStore for TapedDocuments {
         if self.tape.mode() == Mode::Through {
             return self.store.bulk(collection, documents);
         }
-        let (def, mut given) = (self.def(collection)?, 0);
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                operations.begin_load();
+        let def = self.def(collection)?;
+        self.tape.load(|operations| {
+            let Some(document) = documents.next() else { return false };
+            if let Some(operations) = operations {
+                record(operations, Code::Bulk, def, &texts(def, &document));
             }
-            while let Some(document) = documents.next() {
-                given += 1;
-                if let State::Record(operations) = state {
-                    record(operations, Code::Bulk, def, &texts(def, &document));
-                    operations.end_operation();
-                }
-            }
-            match state {
-                State::Play(answers) if given > 0 => answers.loaded(),
-                _ => Ok(given),
-            }
+            true
         })
     }
 

@@ -51,23 +51,14 @@ impl KvStore for TapedPairs {
         if self.tape.mode() == Mode::Through {
             return self.store.bulk(table, pairs);
         }
-        let (names, mut given) = (&self.names, 0);
-        self.tape.with(|state| {
-            if let State::Record(operations) = state {
-                operations.begin_load();
+        let name = &self.names[table.0];
+        self.tape.load(|operations| {
+            let Some((key, value)) = pairs.next() else { return false };
+            if let Some(operations) = operations {
+                let number = operations.table(name, &[]);
+                operations.call(Code::Bulk, number, [Param::Bytes(key), Param::Bytes(value)]);
             }
-            while let Some((key, value)) = pairs.next() {
-                given += 1;
-                if let State::Record(operations) = state {
-                    let number = operations.table(&names[table.0], &[]);
-                    operations.call(Code::Bulk, number, [Param::Bytes(key), Param::Bytes(value)]);
-                    operations.end_operation();
-                }
-            }
-            match state {
-                State::Play(answers) if given > 0 => answers.loaded(),
-                _ => Ok(given),
-            }
+            true
         })
     }
 

@@ -136,24 +136,13 @@ impl SqlStore for TapedSql {
             return self.store.bulk_insert(table, rows);
         }
         let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-        let mut given = 0;
-        self.tape.with(|state| {
-            let mut number = None;
-            if let State::Record(operations) = state {
-                operations.begin_load();
-                number = Some(operations.table(table.name, &names));
+        self.tape.load(|operations| {
+            let Some(row) = rows.next() else { return false };
+            if let Some(operations) = operations {
+                let number = operations.table(table.name, &names);
+                operations.call(Code::Bulk, number, row.iter().copied());
             }
-            while let Some(row) = rows.next() {
-                given += 1;
-                if let (State::Record(operations), Some(number)) = (&mut *state, number) {
-                    operations.call(Code::Bulk, number, row.iter().copied());
-                    operations.end_operation();
-                }
-            }
-            match state {
-                State::Play(answers) if given > 0 => answers.loaded(),
-                _ => Ok(given),
-            }
+            true
         })
     }
 

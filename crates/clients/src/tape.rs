@@ -135,6 +135,32 @@ impl Tape {
         work(&mut self.inner().state)
     }
 
+    /// Takes rows of a load until `next` has none. `next` is given the operations where rows are recorded, each as a call
+    /// of its own. Returns how many rows there were, or how many the program says that it loaded.
+    pub(crate) fn load(
+        &self,
+        mut next: impl FnMut(Option<&mut Operations>) -> bool,
+    ) -> Result<u64> {
+        self.with(|state| {
+            let mut given = 0;
+            if let State::Record(operations) = state {
+                operations.begin_load();
+                while next(Some(operations)) {
+                    operations.end_operation();
+                    given += 1;
+                }
+                return Ok(given);
+            }
+            while next(None) {
+                given += 1;
+            }
+            match state {
+                State::Play(answers) if given > 0 => answers.loaded(),
+                _ => Ok(given),
+            }
+        })
+    }
+
     /// What happens to calls.
     pub(crate) fn mode(&self) -> Mode {
         match &self.inner().state {
