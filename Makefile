@@ -11,6 +11,7 @@
 # make reproduce  repeat the five published comparisons (docs/reproduction.md); hours, goes on where it was ended; WITHIN=1h for the headlines first
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
+# make older  on request alone: DuckDB 1.5.6 and RocksDB 10.4.2, to measure beside today's releases (docs/configurations.md)
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines/turso.md)
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # make book   on request alone: docs/ as a book in target/book, by mdBook, which it compiles once
@@ -19,7 +20,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients turso chdb book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients older turso chdb book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -68,6 +69,9 @@ python-clients:
 
 node-clients:
 	@scripts/deps.sh node-clients
+
+older:
+	@scripts/deps.sh older
 
 turso:
 	@scripts/deps.sh turso

@@ -10,6 +10,7 @@
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
 #   deps.sh node-clients   what clients in Node.js need
 #   deps.sh python-clients   what clients in Python need
+#   deps.sh older [duckdb-1.5.6|rocksdb-11.1.2|rocksdb-10.4.2]…   on request alone: older releases, to measure beside today's
 #   deps.sh turso|chdb on request alone: Turso, or chDB, as a library for --engine-library
 #   deps.sh book       on request alone: mdBook, which makes a book of docs/
 #   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
@@ -149,10 +150,16 @@ keep() {
     chmod 755 "$1" && rm -rf "$2.new" && mkdir -p "${2%/*}" && mv "$1" "$2.new" && echo "$3" >"$2.new/version" && rm -rf "$2" && mv "$2.new" "$2"
 }
 
-# rocksdb: the library of its package for Java, which is a release's and has the functions for C too. False where there
-# is none to be had.
+# rocksdb [VERSION]: the library of its package for Java, which is a release's and has the functions for C too; an older
+# VERSION lies beside it. False where there is none to be had.
 rocksdb() {
-    folder=$deps/rocksdb version=10.4.2
+    version=${1:-11.8.1} folder=$deps/rocksdb${1:+-$1} package=rocksdbjni-${1:-11.8.1}
+    case $version in
+        11.8.1) size='92 MB' digest=628ed387887f4a431df480857954df2a28b4389bfe24858ccdec611cabf65dbf ;;
+        11.1.2) size='87 MB' digest=d2851e044959af829fe486757c15174f570d7f06ee6eab2cb1be2ac0cc7e168f ;;
+        10.4.2) size='28 MB' package=$package-linux64 digest=34a9b9ab5bdb128c058363d72a83ab5d0a498a97df9cf1291f1a6e9260bb70b1 ;;
+        *) say "no RocksDB $version is known here: 11.1.2 and 10.4.2 are"; return 1 ;;
+    esac
     case $system in
         'Linux x86_64') file=librocksdbjni-linux64.so ;;
         'Linux aarch64') file=librocksdbjni-linux-aarch64.so ;;
@@ -160,8 +167,7 @@ rocksdb() {
     esac
     unpacked "$folder" "$version" librocksdb.so && return 0
     work=$(mktemp -d) got=
-    if maven "RocksDB $version" '28 MB' "org/rocksdb/rocksdbjni/$version/rocksdbjni-$version-linux64.jar" \
-        34a9b9ab5bdb128c058363d72a83ab5d0a498a97df9cf1291f1a6e9260bb70b1 "$work/jar" \
+    if maven "RocksDB $version" "$size" "org/rocksdb/rocksdbjni/$version/$package.jar" "$digest" "$work/jar" \
         && perl scripts/unzip.pl "$work/jar" "$file" "$work/new" && mv "$work/new/$file" "$work/new/librocksdb.so" \
         && keep "$work/new" "$folder" "$version"; then
         got=1
@@ -321,32 +327,56 @@ within_reach() {
     say "${1##*/} lies in $elsewhere, since other users than root cannot reach $PWD"
 }
 
-# duckdb: the official library, as its Node.js package carries it, pinned by version and digest. False where there is
-# none to be had.
+# duckdb [VERSION]: the library of its package for Python, which is a release's and has the functions for C too; an older
+# VERSION lies beside it. False where there is none to be had.
 duckdb() {
-    # The newest version there is differs by architecture; a result names the one it measured.
-    case $system in
-        'Linux x86_64') arch=x64 version=1.5.6-r.1 digest=3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633 ;;
-        'Linux aarch64') arch=arm64 version=1.5.5-r.5 digest=d00d007f3f7ca1f2896a5e4b89c2ce141bf0508506a9d6d56f9598b8e59d074e ;;
+    version=${1:-2.0.1} folder=$deps/duckdb${1:+-$1}
+    case "$version $system" in
+        '2.0.1 Linux x86_64')
+            of=manylinux_2_27_x86_64 path=d2/9a/e8dd25bbd9bc0589efbe96ed50c83251bce2448b09a4e31905b311791733
+            digest=eb32b389d99d14cbbec4c110f58237c77eacefc65ef6f737619f413c97a91a77 ;;
+        '2.0.1 Linux aarch64')
+            of=manylinux_2_26_aarch64 path=51/d6/5cde90339507372c7f846d9dcfb946a7831c0b94becda9f42b21706230eb
+            digest=dd8961476eb9e048d1e784eb6bad7aad39304d72b4e4fd8c021f1863b7ee6425 ;;
+        '1.5.6 Linux x86_64')
+            of=manylinux_2_26_x86_64 path=68/4a/ab59f4c1f76fb89e28d23f19b2729538e0723c8d328a07e1b8c37f9ee128
+            digest=73b108c04c932b36c2fa4e41110cc1c3c8cd510eb49f065f92d050be8e6929fd ;;
+        '1.5.6 Linux aarch64')
+            of=manylinux_2_26_aarch64 path=57/ec/97f595214b3a27b4ca42b8cab6d8121c06f3537dcc4d2da7bca0332de4c5
+            digest=56c0f71c6bee982e9c30568bb12371bf66b26bf129c75d8d7f60bc69d6590a2c ;;
+        *'Linux x86_64' | *'Linux aarch64') say "no DuckDB $version is known here: 1.5.6 is"; return 1 ;;
         *) say "no prebuilt DuckDB for $system: set DUCKDB_LIB_DIR to a folder that holds libduckdb.so"; return 1 ;;
     esac
-    folder=$deps/duckdb
-    [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] && [ -f "$folder/libduckdb.so" ] && return 0
-    say "fetching DuckDB ${version%-*}"
+    unpacked "$folder" "$version" libduckdb.so && return 0
     work=$(mktemp -d) got=
-    package=node-bindings-linux-$arch
-    if fetch "https://registry.npmjs.org/@duckdb/$package/-/$package-$version.tgz" "$work/package.tgz" >"$work/log" 2>&1 \
-        && tar xzf "$work/package.tgz" -C "$work" && is_file "$work/package/libduckdb.so" "$digest"; then
-        mkdir -p "$folder"
-        mv "$work/package/libduckdb.so" "$work/package/LICENSE" "$folder/"
-        echo "$version" >"$folder/version"
+    if pypi "DuckDB $version" '25 MB' "$path/duckdb-$version-cp311-cp311-$of.manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
+        && perl scripts/unzip.pl "$work/wheel" _duckdb.cpython-311-"${system#* }"-linux-gnu.so "$work/new" \
+        && perl scripts/unzip.pl "$work/wheel" "duckdb-$version.dist-info/licenses/" "$work/new" \
+        && without_python "$work/new" && keep "$work/new" "$folder" "$version"; then
         got=1
-    else
-        tail -n 3 "$work/log" >&2
-        say 'could not fetch the DuckDB library, or its digest is not the expected one; going on without'
     fi
     rm -rf "$work"
     [ -n "$got" ]
+}
+
+# without_python FOLDER: makes libduckdb.so of the library for Python there, which needs names that only Python's
+# interpreter has. The functions for C use none of them: a library that has the names alone is linked before it.
+without_python() (
+    cd "$1" && mv _duckdb.* duckdb-for-python.so || return 1
+    nm -D --undefined-only duckdb-for-python.so | sed -n 's/^ *U \(_*Py[A-Za-z0-9_]*\)$/void *\1;/p' >names.c
+    # The variable may be a command with options.
+    # shellcheck disable=SC2086
+    ${CC:-cc} -shared -fPIC -o libduckdb.so names.c -Wl,--no-as-needed duckdb-for-python.so -Wl,-rpath,'$ORIGIN' && rm names.c \
+        || { say 'DuckDB needs a C compiler and nm once, to be used without Python; going on without'; return 1; }
+)
+
+# older [NAME-VERSION…]: releases of engines that were used here before, to measure beside those of today.
+older() {
+    for name in "$@"; do
+        case $name in duckdb-* | rocksdb-*) ;; *) say "no older $name is known here"; return 1 ;; esac
+        "${name%%-*}" "${name#*-}" || return 1
+        say "$name is $folder:  embermark run -e ${name%%-*},old --configuration old=${name%%-*}:library=$folder"
+    done
 }
 
 # influxdb: Debian's package, pinned by version and digest and unpacked: installed, it would start a server of its own
@@ -815,6 +845,7 @@ case "${1:-}" in
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;
     python-clients) python_clients ;;
+    older) shift; [ $# -gt 0 ] || set -- duckdb-1.5.6 rocksdb-10.4.2; older "$@" ;;
     turso) turso ;;
     chdb) chdb ;;
     book) mdbook ;;
@@ -829,5 +860,5 @@ case "${1:-}" in
             python-clients) packages gcc python3 python3-dev python3-venv $berkeleydb ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 older|turso|chdb|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

@@ -11,7 +11,11 @@ export const isAsync = true;
 
 export const version = (of) => `@duckdb/node-api ${of("@duckdb/node-api")}, DuckDB ${duckdb()}`;
 
-export async function open({ file, settings, set, attach }) {
+export async function open({ file, settings, set, attach, version }) {
+  if (major(duckdb()) < major(version)) {
+    throw new Unsupported(`the package's DuckDB ${duckdb()} does not open what DuckDB ${version} writes: give embermark the older \
+library too (docs/clients.md)`);
+  }
   const instance = await DuckDBInstance.create(attach ? ":memory:" : file, JSON.parse(settings));
   const own = await instance.connect();
   if (attach) await own.run(`ATTACH '${file.replaceAll("'", "''")}' AS embermark (${attach}); USE embermark`);
@@ -88,6 +92,8 @@ export async function open({ file, settings, set, attach }) {
     },
   };
 }
+
+const major = (version) => parseInt(version.replace("v", ""), 10);
 
 // Types of parameters that a statement itself tells. Others are bound as the package infers them.
 const KNOWN = new Set([

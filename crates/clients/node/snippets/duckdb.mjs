@@ -1,10 +1,12 @@
 // DuckDB by the npm package @duckdb/node-api, as embermark measures it with durability {{tier}}.
 
-import { BIGINT, DOUBLE, DuckDBInstance } from "@duckdb/node-api";
+import { BIGINT, DOUBLE, DuckDBInstance, version } from "@duckdb/node-api";
 
 const FILE = "{{file}}";
 // These settings keep the durability. ATTACH is empty where the file is opened directly.
 const SETTINGS = JSON.parse("{{settings}}");
+// Versions before 2.0 have no fsync_mode: they sync every commit.
+if (version() < "v2") delete SETTINGS.fsync_mode;
 const SET = JSON.parse("{{set}}");
 const ATTACH = "{{attach}}";
 

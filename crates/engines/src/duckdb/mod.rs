@@ -27,7 +27,7 @@ use embermark_libraries::duckdb::connection::Connection;
 use embermark_libraries::duckdb::library::{DuckLib, LIBRARY, VARIABLE};
 use statement::Prepared;
 use store::Session;
-use tier::{Log, tiers};
+use tier::{FSYNC_MODE, Log, tiers};
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";
@@ -137,7 +137,7 @@ impl Place {
             ours.push((BLOCK_SIZE.0, BLOCK_SIZE.1.to_string()));
         }
         if self.log == Log::Unsynced {
-            ours.push(("fsync_mode", "none".to_owned()));
+            ours.push((FSYNC_MODE, "none".to_owned()));
         }
         let block_size = options.configured().filter(|(name, _)| *name == BLOCK_SIZE.0);
         let block_size = block_size.map(|(name, value)| (name, value.to_owned()));
@@ -174,6 +174,7 @@ impl Place {
             ("settings", json(self.settings())),
             ("set", json(later)),
             ("attach", attach.to_owned()),
+            ("version", self.library.version.clone()),
         ]
     }
 
@@ -193,7 +194,7 @@ const SETTINGS: Settings = Settings {
         Setting::new("memory_limit", Takes::Any).left_by_default(),
         Setting::new("preserve_insertion_order", Takes::Any).left_by_default(),
         Setting::new(BLOCK_SIZE.0, Takes::Number).left_by_default(),
-        Setting::new("fsync_mode", Takes::Any).left_by_default(),
+        Setting::new(FSYNC_MODE, Takes::Any).left_by_default(),
     ],
     others: Some("what SET takes"),
     reserved: &[
@@ -265,7 +266,7 @@ const REPORTED: [&str; 6] = [
     "wal_autocheckpoint",
     "preserve_insertion_order",
     "default_block_size",
-    "fsync_mode",
+    FSYNC_MODE,
 ];
 
 fn read_back(connection: &Rc<Connection>, options: &OpenOptions) -> Result<Vec<(String, String)>> {

@@ -177,9 +177,18 @@ impl Driver for Session {
 
     /// The log stays as commits left it, by `PRAGMA disable_checkpoint_on_shutdown`
     /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
+    /// From 2.0 on a locked configuration refuses that, and can make no exception of it.
     fn crash_on_close(&mut self) -> Result<()> {
         self.logged()?;
-        self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
+        let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop);
+        done.map_err(|error| match error.to_string().contains("has been locked") {
+            true => EngineError::unsupported(
+                NAME,
+                "recovery after a query of a workload file: its configuration is locked then, and \
+                 closing takes a checkpoint",
+            ),
+            false => error,
+        })
     }
 
     /// By `wal_autocheckpoint`, the size at which a commit takes a checkpoint

@@ -2,6 +2,7 @@
 
 use embermark_model::Durability;
 
+use super::OVERVIEW;
 use crate::{TierSetting, TierTable};
 use embermark_libraries::duckdb::library::DuckLib;
 
@@ -21,13 +22,14 @@ pub(super) enum Log {
 /// again where it is (`AllocateHandle`,
 /// <https://github.com/duckdb/duckdb/blob/v1.5.5/src/storage/metadata/metadata_manager.cpp>). Where the power
 /// is cut meanwhile the block's checksum is wrong, and the file does not open. No setting changes that.
-const BROKEN: [&str; 2] = ["1.5.6", "2.0.0"];
+pub(super) const BROKEN: [&str; 3] = ["1.5.6", "2.0.0", "2.0.1"];
 
 /// The table of a library. Without one there is nothing to run; what the newest does is said then.
 ///
 /// - `power`: a commit writes the log and syncs it; DuckDB's default. Of a version in [`BROKEN`] the same
 ///   keeps `process` alone.
-/// - `process`: `fsync_mode = 'none'`, a setting since 2.0. An older library has none, and syncs.
+/// - `process`: `fsync_mode = 'none'`, a setting since 2.0: nothing is synced, a checkpoint neither. An
+///   older library has none, and syncs.
 /// - `none`: `RECOVERY_MODE no_wal_writes`, an option of ATTACH since 1.5: nothing is written before
 ///   a checkpoint. An older library has none, and logs.
 pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
@@ -36,17 +38,29 @@ pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
         true => (SYNCED_FOR_PROCESS, NOT_KEPT),
         false => (SYNCED, SYNCED),
     };
-    let process = if is(|library| library.has_fsync_mode) { UNSYNCED } else { synced };
+    let (process, power) = match is(|library| library.has_fsync_mode) {
+        true => (UNSYNCED, power.reads(&[(FSYNC_MODE, &["STANDARD", "FULL"])])),
+        false => (synced, power),
+    };
     let none = if is(|library| library.has_no_wal) { NO_LOG } else { process };
     TierTable { none, process, power }
 }
 
+/// What is synced: `STANDARD`, `NONE`, or `FULL`, which differs from the first on macOS alone
+/// (<https://github.com/duckdb/duckdb/pull/25784>).
+pub(super) const FSYNC_MODE: &str = "fsync_mode";
+
 const NO_LOG: TierSetting<Log> =
     TierSetting::of(Durability::None, Log::None, "ATTACH with RECOVERY_MODE no_wal_writes", MANUAL);
 
-const UNSYNCED: TierSetting<Log> =
-    TierSetting::of(Durability::Process, Log::Unsynced, "write-ahead log, fsync_mode=none", MANUAL)
-        .reads(&[("fsync_mode", &["none"])]);
+const UNSYNCED: TierSetting<Log> = TierSetting::of(
+    Durability::Process,
+    Log::Unsynced,
+    "write-ahead log, fsync_mode=none",
+    OVERVIEW,
+)
+.reads(&[(FSYNC_MODE, &["NONE"])])
+.or_at_least(&[(FSYNC_MODE, &["NONE", "STANDARD", "FULL"])]);
 
 const SYNCED: TierSetting<Log> = synced(Durability::Power, AS_SHIPPED);
 

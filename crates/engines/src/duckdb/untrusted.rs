@@ -40,11 +40,11 @@ const OURS: [&str; 2] = ["threads", "wal_autocheckpoint"];
 const PARSED: &str = "\
     WITH parsed AS (SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree) \
     SELECT tree ->> 'error_message', json_array_length(tree, '$.statements'), \
-    (SELECT string_agg(DISTINCT part.value ->> 'function_name', ',') \
-     FROM parsed AS p, json_tree(p.tree) AS part WHERE part.key = 'function'), \
-    (SELECT string_agg(DISTINCT lower(part.value ->> '$'), ',') FROM parsed AS p, \
-     json_tree(p.tree) AS part WHERE part.key IN ('function_name', 'type') \
-     AND part.type = 'VARCHAR') FROM parsed";
+    (SELECT string_agg(DISTINCT part ->> '$', ',') FROM \
+     (SELECT unnest(tree -> '$..function.function_name') AS part FROM parsed)), \
+    (SELECT string_agg(DISTINCT lower(part ->> '$'), ',') FROM \
+     (SELECT unnest((tree -> '$..function_name') || (tree -> '$..type')) AS part FROM parsed) \
+     WHERE json_type(part) = 'VARCHAR') FROM parsed";
 
 /// Prepares one query that reads tables of the database, and closes the database to the outside for good.
 pub(super) fn prepare<'a>(

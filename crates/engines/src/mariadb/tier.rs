@@ -64,13 +64,14 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
 
 const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 
-/// Versions that were shown not to keep `power` by `embermark durability`: where the first page of a
-/// table's file was written in part, recovery does not put the copy in its place that the doublewrite
-/// buffer holds, and the table is corrupt for good.
-const BROKEN: [&str; 1] = ["10.11.19"];
+/// Versions that were shown not to keep `power` by `embermark durability`: where a page was written in
+/// part, recovery does not put the copy in its place that the doublewrite buffer holds. In 10.11.19 that is
+/// the first page of a table's file, and the table is corrupt for good; in 11.4.5 a page of an undo
+/// tablespace, and the server does not start.
+const BROKEN: [&str; 2] = ["10.11.19", "11.4.5"];
 
-const NOT_KEPT: &str = "after a power cut a table whose file's first page was written in part may be \
-     corrupt: this version's recovery leaves out its copy in the doublewrite buffer \
+const NOT_KEPT: &str = "after a power cut a page that was written in part may stay corrupt, and the \
+     server may not start: this version's recovery leaves out its copy in the doublewrite buffer \
      (docs/durability.md); EMBERMARK_MARIADB_DIR has another version run";
 
 /// How the version that is here makes a tier.

@@ -57,7 +57,8 @@ fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
         assert!(output.status.success(), "{said}");
     }
     let pinned = [
-        "RocksDB 10.4.2",
+        "RocksDB 11.8.1",
+        "DuckDB 2.0.1",
         "WiredTiger 11.3.1",
         "Firebird 5.0.4",
         "PostgreSQL 18.6",

@@ -290,7 +290,7 @@ const WEAKENING: [(&str, Durability, &str); 4] = [
     ("sqlite", Durability::Power, "PRAGMA synchronous = OFF"),
     ("postgres", Durability::Power, "SET synchronous_commit = off"),
     ("mariadb", Durability::Process, "SET GLOBAL innodb_flush_log_at_trx_commit = 0"),
-    ("duckdb", Durability::Process, "SET fsync_mode = 'none'"),
+    ("duckdb", Durability::Power, "SET fsync_mode = 'none'"),
 ];
 
 #[test]
