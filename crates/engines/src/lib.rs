@@ -48,8 +48,12 @@ mod leveldb;
 mod lmdb;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod lsm;
+#[cfg(any(feature = "lmdb", feature = "mdbx"))]
+mod mapped;
 #[cfg(feature = "mariadb")]
 mod mariadb;
+#[cfg(feature = "mdbx")]
+mod mdbx;
 mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;

@@ -18,6 +18,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::berkeleydb::ENGINE,
     #[cfg(feature = "lmdb")]
     &crate::lmdb::ENGINE,
+    #[cfg(feature = "mdbx")]
+    &crate::mdbx::ENGINE,
     #[cfg(feature = "leveldb")]
     &crate::leveldb::ENGINE,
     #[cfg(feature = "rocksdb")]

@@ -1,139 +1,211 @@
-//! LMDB's environment as a handle that is closed when dropped, and what calls of the library share.
+//! LMDB's functions, of the crate `lmdb-master-sys`.
 
-use std::ffi::{CStr, CString, c_int};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "each function is one of the library's, and asks of its caller what that asks"
+)]
+
+use std::ffi::{CStr, c_int};
+use std::fs::OpenOptions;
+use std::os::fd::AsRawFd;
 use std::ptr;
 
-pub(super) use lmdb_master_sys::*;
+use lmdb_master_sys as ffi;
+pub(super) use lmdb_master_sys::{
+    MDB_MAPASYNC, MDB_NOLOCK, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD, MDB_NOSYNC, MDB_NOTLS,
+    MDB_WRITEMAP,
+};
 
-use super::ID;
-use crate::owned::{self, Owned};
-use crate::{EngineError, Result};
+use super::{ID, MANUAL};
+use crate::mapped::library::{Env, Facts, Library, MODE, Move, Pair, Slot, TABLES, Write, check};
+use crate::{Checked, EngineError, Result, owned};
 
-/// Address space for the map, and with a write map the file's apparent size. Neither takes memory
-/// or disk before it is used. 64 GiB, or less down to 1 GiB where a process has no room for that, as on
-/// 32 bits, below `ulimit -v` or in an emulator.
-const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
-/// Named databases at most.
-pub const TABLES: u32 = 40;
-/// Files for their owner and whom the umask leaves.
-const MODE: u32 = 0o664;
+/// LMDB.
+pub(super) enum Lmdb {}
 
-/// Turns a return code of the library into a result.
-#[inline]
-pub(super) fn check(code: c_int, doing: &str) -> Result<()> {
-    if code == MDB_SUCCESS { Ok(()) } else { Err(error(code, doing)) }
-}
+/// The library's words for what it read: a page that is not of its kind or not there, a file that is
+/// none of its own, and what a copy says of a page that is in no tree and not free.
+const DAMAGE: [c_int; 4] =
+    [ffi::MDB_CORRUPTED, ffi::MDB_PAGE_NOTFOUND, ffi::MDB_INVALID, ffi::MDB_INCOMPATIBLE];
 
-/// Whether the key was there.
-#[inline]
-pub(super) fn found(code: c_int, doing: &str) -> Result<bool> {
-    if code == MDB_NOTFOUND { Ok(false) } else { check(code, doing).map(|()| true) }
-}
+// SAFETY: threads may share an environment (<http://www.lmdb.tech/doc/starting.html>), and `MDB_NOTLS`
+// binds a transaction that reads to no thread. Each function is the library's own.
+unsafe impl Library for Lmdb {
+    const ID: &'static str = ID;
+    const MANUAL: &'static str = MANUAL;
+    const FILE: &'static str = "data.mdb";
+    const FLAGS: &'static [(&'static str, u32)] = &[
+        ("MDB_NOSYNC", MDB_NOSYNC),
+        ("MDB_NOMETASYNC", MDB_NOMETASYNC),
+        ("MDB_WRITEMAP", MDB_WRITEMAP),
+        ("MDB_MAPASYNC", MDB_MAPASYNC),
+        ("MDB_NORDAHEAD", MDB_NORDAHEAD),
+        ("MDB_NOMEMINIT", MDB_NOMEMINIT),
+    ];
+    const FIXED: &'static [(&'static str, u32)] =
+        &[("MDB_NOTLS", MDB_NOTLS), ("MDB_NOLOCK", MDB_NOLOCK)];
+    const NO_READ_AHEAD: u32 = MDB_NORDAHEAD;
+    const CREATE: u32 = ffi::MDB_CREATE;
+    const NOT_FOUND: c_int = ffi::MDB_NOTFOUND;
 
-#[cold]
-fn error(code: c_int, doing: &str) -> EngineError {
-    EngineError::failed(ID, doing, words(code))
-}
+    type Env = ffi::MDB_env;
+    type Txn = ffi::MDB_txn;
+    type Cursor = ffi::MDB_cursor;
+    type Val = ffi::MDB_val;
+    type Ended = ();
 
-/// The library's own words for a return code.
-pub(super) fn words(code: c_int) -> String {
-    // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
-    unsafe { CStr::from_ptr(mdb_strerror(code)) }.to_string_lossy().into_owned()
-}
+    const CLOSE: unsafe extern "C" fn(*mut Self::Env) = ffi::mdb_env_close;
+    const ABORT: unsafe extern "C" fn(*mut Self::Txn) = ffi::mdb_txn_abort;
+    const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdb_cursor_close;
 
-/// The library's version, `0.9.70`.
-pub(super) fn version() -> String {
-    let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: writes three integers; no other precondition.
-    unsafe { mdb_version(&mut major, &mut minor, &mut patch) };
-    format!("{major}.{minor}.{patch}")
-}
-
-/// Bytes as the library takes them. It reads through the pointer and does not write, though its
-/// type would let it.
-#[inline]
-pub(super) const fn val(bytes: &[u8]) -> MDB_val {
-    MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
-}
-
-/// What the library is to fill in.
-pub(super) const NOTHING: MDB_val = MDB_val { mv_size: 0, mv_data: ptr::null_mut() };
-
-/// Bytes the library points to.
-///
-/// # Safety
-/// As that of [`owned::bytes`].
-#[inline]
-pub(super) const unsafe fn bytes<'a>(val: MDB_val) -> &'a [u8] {
-    // SAFETY: the caller's promise.
-    unsafe { owned::bytes(val.mv_data.cast(), val.mv_size) }
-}
-
-/// An open environment, closed when dropped.
-pub(super) struct Env(pub Owned<MDB_env>);
-
-// SAFETY: threads may share an environment, each with transactions of its own
-// (<http://www.lmdb.tech/doc/starting.html>).
-unsafe impl Send for Env {}
-// SAFETY: as above.
-unsafe impl Sync for Env {}
-
-impl Env {
-    /// Opens the environment in a directory, making it where there is none. A transaction that reads
-    /// is bound to no thread (`MDB_NOTLS`).
-    pub fn open(dir: &Path, flags: u32) -> Result<Self> {
-        let doing = format!("open the environment in {}", dir.display());
-        let path = CString::new(dir.as_os_str().as_bytes())
-            .map_err(|error| EngineError::failed(ID, &*doing, error))?;
-        for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
-            let (env, code) = Self::mapped(&path, flags | MDB_NOTLS, map)?;
-            if code != libc::ENOMEM {
-                return check(code, &doing).map(|()| env);
-            }
-        }
-        Err(error(libc::ENOMEM, &doing))
+    fn words(code: c_int) -> String {
+        // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
+        unsafe { CStr::from_ptr(ffi::mdb_strerror(code)) }.to_string_lossy().into_owned()
     }
 
-    /// An environment with a map of that size, and what opening it returned.
-    fn mapped(path: &CStr, flags: u32, map: usize) -> Result<(Self, c_int)> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
-        check(unsafe { mdb_env_create(&mut raw) }, "create an environment")?;
-        // SAFETY: ours; transactions hold the environment open.
-        let env = Self(unsafe { Owned::new(raw, mdb_env_close) });
-        // SAFETY: created and not yet open, as the first two ask; the path lives through the call.
-        unsafe {
-            check(mdb_env_set_mapsize(raw, map), "set the map's size")?;
-            check(mdb_env_set_maxdbs(raw, TABLES), "set the number of tables")?;
-            Ok((env, mdb_env_open(raw, path.as_ptr(), flags, MODE)))
+    /// `0.9.70`.
+    fn version() -> String {
+        let (mut major, mut minor, mut patch) = (0, 0, 0);
+        // SAFETY: writes three integers; no other precondition.
+        unsafe { ffi::mdb_version(&mut major, &mut minor, &mut patch) };
+        format!("{major}.{minor}.{patch}")
+    }
+
+    /// The library reads through the pointer and does not write, though its type would let it.
+    #[inline]
+    fn val(bytes: &[u8]) -> Self::Val {
+        ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
+    }
+
+    #[inline]
+    unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8] {
+        // SAFETY: the caller's promise.
+        unsafe { owned::bytes(val.mv_data.cast(), val.mv_size) }
+    }
+
+    /// A copy to nowhere that leaves free pages out, which walks every tree and "fails if the
+    /// environment has suffered a page leak" (<http://www.lmdb.tech/doc/group__mdb.html>,
+    /// `mdb_env_copy2`). The library has nothing else that reads all pages, and its pages have no
+    /// checksums.
+    fn walk(env: &Env<Self>) -> Result<Checked> {
+        let mut checked = Checked::by("mdb_env_copyfd2 with MDB_CP_COMPACT");
+        let nowhere = OpenOptions::new().write(true).open("/dev/null");
+        let nowhere = nowhere.map_err(|error| EngineError::file(ID, "open", "/dev/null", error))?;
+        // SAFETY: open, both, and neither is closed before the call returns.
+        let code =
+            unsafe { ffi::mdb_env_copyfd2(env.0.raw, nowhere.as_raw_fd(), ffi::MDB_CP_COMPACT) };
+        match check::<Self>(code, "check the environment") {
+            Err(_) if DAMAGE.contains(&code) => checked.found(Self::words(code)),
+            done => done?,
+        }
+        Ok(checked)
+    }
+
+    unsafe fn create(env: Slot<Self::Env>) -> c_int {
+        ffi::mdb_env_create(env)
+    }
+
+    unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int {
+        let codes = [ffi::mdb_env_set_mapsize(env, map), ffi::mdb_env_set_maxdbs(env, TABLES)];
+        match codes.into_iter().find(|code| *code != ffi::MDB_SUCCESS) {
+            None => ffi::mdb_env_open(env, dir.as_ptr(), flags | MDB_NOTLS, MODE.into()),
+            Some(code) => code,
         }
     }
 
-    /// Syncs to the disk whatever is not yet there.
-    pub fn sync(&self) -> Result<()> {
-        // SAFETY: open.
-        check(unsafe { mdb_env_sync(self.0.raw, 1) }, "sync")
+    unsafe fn sync(env: *mut Self::Env) -> c_int {
+        ffi::mdb_env_sync(env, 1)
     }
 
-    /// Bytes of a key at most.
-    pub fn longest_key(&self) -> usize {
-        // SAFETY: open.
-        usize::try_from(unsafe { mdb_env_get_maxkeysize(self.0.raw) }).unwrap_or_default()
+    unsafe fn longest_key(env: *mut Self::Env) -> c_int {
+        ffi::mdb_env_get_maxkeysize(env)
     }
 
-    /// Its flags, the size of its map and that of its pages.
-    pub fn facts(&self) -> Result<(u32, usize, u32)> {
-        // SAFETY: plain C structs of integers and a pointer, for which zeros are valid.
-        let (mut info, mut stat) = unsafe { std::mem::zeroed::<(MDB_envinfo, MDB_stat)>() };
-        let mut flags = 0;
-        // SAFETY: open; each fills what it is given.
-        unsafe {
-            check(mdb_env_get_flags(self.0.raw, &mut flags), "tell its flags")?;
-            check(mdb_env_info(self.0.raw, &mut info), "tell its state")?;
-            check(mdb_env_stat(self.0.raw, &mut stat), "tell its state")?;
-        }
-        Ok((flags, info.me_mapsize, stat.ms_psize))
+    unsafe fn facts(env: *mut Self::Env, facts: &mut Facts) -> c_int {
+        // Plain C structs of integers and a pointer, for which zeros are valid.
+        let (mut info, mut stat) = std::mem::zeroed::<(ffi::MDB_envinfo, ffi::MDB_stat)>();
+        let code = ffi::mdb_env_get_flags(env, &mut facts.flags);
+        // These two fail only without an environment.
+        ffi::mdb_env_info(env, &mut info);
+        ffi::mdb_env_stat(env, &mut stat);
+        (facts.map, facts.page) = (info.me_mapsize as u64, stat.ms_psize);
+        code
+    }
+
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int {
+        ffi::mdb_txn_begin(env, ptr::null_mut(), if reads { ffi::MDB_RDONLY } else { 0 }, txn)
+    }
+
+    unsafe fn commit(txn: *mut Self::Txn) -> c_int {
+        ffi::mdb_txn_commit(txn)
+    }
+
+    #[inline]
+    unsafe fn reset(txn: *mut Self::Txn) {
+        ffi::mdb_txn_reset(txn);
+    }
+
+    #[inline]
+    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
+        ffi::mdb_txn_renew(txn)
+    }
+
+    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int {
+        ffi::mdb_dbi_open(txn, name.as_ptr(), flags, dbi)
+    }
+
+    /// 0 empties the database and keeps it.
+    unsafe fn clear(txn: *mut Self::Txn, table: u32) -> c_int {
+        ffi::mdb_drop(txn, table, 0)
+    }
+
+    unsafe fn count(txn: *mut Self::Txn, table: u32, keys: &mut u64) -> c_int {
+        // A plain C struct of integers, for which zeros are valid.
+        let mut stat = std::mem::zeroed::<ffi::MDB_stat>();
+        let code = ffi::mdb_stat(txn, table, &mut stat);
+        *keys = stat.ms_entries as u64;
+        code
+    }
+
+    #[inline]
+    unsafe fn get(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int {
+        ffi::mdb_get(txn, table, &mut pair.key, &mut pair.value)
+    }
+
+    #[inline]
+    unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int {
+        ffi::mdb_put(txn, table, &mut pair.key, &mut pair.value, 0)
+    }
+
+    #[inline]
+    unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int {
+        ffi::mdb_del(txn, table, key, ptr::null_mut())
+    }
+
+    #[inline]
+    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int {
+        ffi::mdb_cursor_open(txn, table, cursor)
+    }
+
+    #[inline]
+    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int {
+        let to = match to {
+            Move::First => ffi::MDB_FIRST,
+            Move::Last => ffi::MDB_LAST,
+            Move::Next => ffi::MDB_NEXT,
+            Move::Previous => ffi::MDB_PREV,
+            Move::At => ffi::MDB_SET,
+            Move::From => ffi::MDB_SET_RANGE,
+        };
+        ffi::mdb_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
+    }
+
+    #[inline]
+    unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int {
+        let how = match how {
+            Write::Append => ffi::MDB_APPEND,
+            Write::Replace => ffi::MDB_CURRENT,
+        };
+        ffi::mdb_cursor_put(cursor, &mut pair.key, &mut pair.value, how)
     }
 }

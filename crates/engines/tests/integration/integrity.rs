@@ -19,8 +19,8 @@ use rows::{ROWS, add, fill, read};
 const WITHOUT: [&str; 7] = ["duckdb", "fjall", "zen", "influxdb", "harperdb", "memory", "null"];
 
 /// Engines whose pages have no checksums: what is wrong within a value cannot be seen.
-const WITHOUT_CHECKSUMS: [&str; 6] =
-    ["sqlite", "firebird", "berkeleydb", "lmdb", "hybrid", "hybrid-bdb"];
+const WITHOUT_CHECKSUMS: [&str; 7] =
+    ["sqlite", "firebird", "berkeleydb", "lmdb", "mdbx", "hybrid", "hybrid-bdb"];
 
 /// What the test passes to itself in a process of its own: engine, tier, folder, and what to do.
 const TOLD: &str = "EMBERMARK_TEST_INTEGRITY";

@@ -33,7 +33,8 @@ fn value(store: &mut dyn KvStore, row: u64) -> Option<Vec<u8>> {
 
 fn on_each(check: impl Fn(&dyn Engine, u64, Opened)) {
     for &engine in ENGINES {
-        let tried = ["rocksdb", "leveldb", "fjall", "lmdb", "redb"].contains(&engine.info().id);
+        let tried =
+            ["rocksdb", "leveldb", "fjall", "lmdb", "mdbx", "redb"].contains(&engine.info().id);
         if !tried || !is_here(engine) {
             continue;
         }

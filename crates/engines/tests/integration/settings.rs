@@ -11,12 +11,13 @@ use tempfile::TempDir;
 
 /// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
 /// the engine does not take, or says itself that it does not.
-const CASES: [(&str, &str, &str, &str, &str); 15] = [
+const CASES: [(&str, &str, &str, &str, &str); 16] = [
     ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
     ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
     ("firebird", "page_size", "16384", "16384", "many"),
     ("berkeleydb", "set_lg_max", "4194304", "4194304", "1"),
     ("lmdb", "MDB_NOMEMINIT", "ON", "on", "many"),
+    ("mdbx", "MDBX_LIFORECLAIM", "ON", "on", "many"),
     ("leveldb", "max_open_files", "100", "100 (as set)", "99999999999"),
     ("rocksdb", "max_background_jobs", "7", "7", "many"),
     ("fjall", "max_memtable_size", "9000000", "9000000", "-1"),
@@ -113,6 +114,7 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
         ("firebird", "forced_writes", "OFF", "forced_writes=0 where power has 1"),
         ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
         ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
+        ("mdbx", "MDBX_NOMETASYNC", "ON", "MDBX_NOMETASYNC=on where power has off"),
         ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
         ("berkeleydb", "DB_INIT_TXN", "OFF", "DB_INIT_TXN=off where power has on"),
         ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
@@ -138,6 +140,11 @@ fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
         ("sqlite", Durability::Process, &[("journal_mode", "DELETE"), ("synchronous", "FULL")][..]),
         ("sqlite", Durability::Power, &[("journal_mode", "PERSIST"), ("synchronous", "EXTRA")]),
         ("lmdb", Durability::Process, &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "OFF")]),
+        (
+            "mdbx",
+            Durability::Process,
+            &[("MDBX_UTTERLY_NOSYNC", "OFF"), ("MDBX_SAFE_NOSYNC", "ON")],
+        ),
         ("firebird", Durability::Process, &[("forced_writes", "ON")]),
         ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
         ("valkey", Durability::Process, &[("appendfsync", "always")]),

@@ -1,0 +1,210 @@
+//! The functions that LMDB and MDBX, which began as a copy of it, have in common.
+
+use std::ffi::{CStr, c_int};
+use std::path::Path;
+use std::ptr;
+use std::sync::Arc;
+
+use crate::owned::Owned;
+use crate::{Checked, EngineError, Result};
+
+/// Address space for the map. It takes neither memory nor disk before it is used. 64 GiB, or less
+/// down to 1 GiB where a process has no room for that, as on 32 bits, below `ulimit -v` or in an
+/// emulator.
+const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
+/// Tables at most.
+pub(crate) const TABLES: u32 = 40;
+/// Files for their owner and whom the umask leaves.
+pub(crate) const MODE: u16 = 0o664;
+
+/// Where a cursor goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Move {
+    First,
+    Last,
+    Next,
+    Previous,
+    /// To the key.
+    At,
+    /// To the key or the first one above it.
+    From,
+}
+
+/// How a cursor writes a pair.
+#[derive(Clone, Copy)]
+pub(crate) enum Write {
+    /// Above all keys.
+    Append,
+    /// At the cursor's key.
+    Replace,
+}
+
+/// Where a handle is put.
+pub(crate) type Slot<'a, T> = &'a mut *mut T;
+
+/// A key and its value. The library fills in what it finds.
+pub(crate) struct Pair<L: Library> {
+    pub key: L::Val,
+    pub value: L::Val,
+}
+
+impl<L: Library> Pair<L> {
+    #[inline]
+    pub fn of(key: &[u8], value: &[u8]) -> Self {
+        Self { key: L::val(key), value: L::val(value) }
+    }
+}
+
+/// A library whose functions do what LMDB's do. They return the library's codes; [`check`] makes
+/// results of them.
+///
+/// # Safety
+/// Handles are open when they are passed. Transactions of different threads may be used at the same
+/// time, and a transaction that reads by any thread. The pointers of `ABORT`, `CLOSE` and
+/// `CLOSE_CURSOR` free what `begin`, `create` and `open_cursor` made.
+pub(crate) unsafe trait Library: Sized + 'static {
+    /// The engine's id.
+    const ID: &'static str;
+    /// Its manual's page of limits.
+    const MANUAL: &'static str;
+    /// The file with its pages.
+    const FILE: &'static str;
+    /// Flags of an environment by name, in the order in which a configuration sets them.
+    const FLAGS: &'static [(&'static str, u32)];
+    /// Flags that no configuration sets, to be read back.
+    const FIXED: &'static [(&'static str, u32)];
+    /// What has the system read nothing ahead.
+    const NO_READ_AHEAD: u32;
+    /// Has a table made that is not there.
+    const CREATE: u32;
+    /// Returned for a key that is not there.
+    const NOT_FOUND: c_int;
+
+    type Env;
+    type Txn;
+    type Cursor;
+    /// Bytes as the library takes and gives them.
+    type Val: Copy;
+    /// What ending a transaction returns.
+    type Ended;
+
+    const CLOSE: unsafe extern "C" fn(*mut Self::Env);
+    const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> Self::Ended;
+    const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor);
+
+    /// The library's words for a code.
+    fn words(code: c_int) -> String;
+    fn version() -> String;
+    fn val(bytes: &[u8]) -> Self::Val;
+    /// # Safety
+    /// As that of [`crate::owned::bytes`].
+    unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8];
+
+    unsafe fn create(env: Slot<Self::Env>) -> c_int;
+    /// Opens what was created, for [`TABLES`] and with a map of that size, making it where there is none.
+    unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int;
+    unsafe fn sync(env: *mut Self::Env) -> c_int;
+    unsafe fn longest_key(env: *mut Self::Env) -> c_int;
+    unsafe fn facts(env: *mut Self::Env, facts: &mut Facts) -> c_int;
+    /// The library's own check of all pages.
+    fn walk(env: &Env<Self>) -> Result<Checked>;
+
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int;
+    unsafe fn commit(txn: *mut Self::Txn) -> c_int;
+    /// Ends the snapshot of a transaction that reads.
+    unsafe fn reset(txn: *mut Self::Txn);
+    unsafe fn renew(txn: *mut Self::Txn) -> c_int;
+    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int;
+    unsafe fn clear(txn: *mut Self::Txn, table: u32) -> c_int;
+    unsafe fn count(txn: *mut Self::Txn, table: u32, keys: &mut u64) -> c_int;
+    unsafe fn get(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
+    unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
+    unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int;
+    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int;
+    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int;
+    unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int;
+}
+
+/// Turns a return code of the library into a result.
+#[inline]
+pub(crate) fn check<L: Library>(code: c_int, doing: &str) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(error::<L>(code, doing)) }
+}
+
+/// Whether the key was there.
+#[inline]
+pub(crate) fn found<L: Library>(code: c_int, doing: &str) -> Result<bool> {
+    if code == L::NOT_FOUND { Ok(false) } else { check::<L>(code, doing).map(|()| true) }
+}
+
+#[cold]
+fn error<L: Library>(code: c_int, doing: &str) -> EngineError {
+    EngineError::failed(L::ID, doing, L::words(code))
+}
+
+/// What an open environment reports about itself.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub flags: u32,
+    /// Size of its map, in bytes.
+    pub map: u64,
+    /// Size of its pages, in bytes.
+    pub page: u32,
+}
+
+impl Facts {
+    /// Whether all bits of a flag are set.
+    pub const fn has(self, flag: u32) -> bool {
+        self.flags & flag == flag
+    }
+}
+
+/// An open environment, closed when dropped.
+pub(crate) struct Env<L: Library>(pub Owned<L::Env>);
+
+// SAFETY: threads may share an environment, each with transactions of its own, as the trait promises.
+unsafe impl<L: Library> Send for Env<L> {}
+// SAFETY: as above.
+unsafe impl<L: Library> Sync for Env<L> {}
+
+impl<L: Library> Env<L> {
+    /// Opens the environment in a directory, making it where there is none.
+    pub fn open(dir: &Path, flags: u32) -> Result<Arc<Self>> {
+        use std::os::unix::ffi::OsStrExt;
+        let doing = format!("open the environment in {}", dir.display());
+        let path = std::ffi::CString::new(dir.as_os_str().as_bytes())
+            .map_err(|error| EngineError::failed(L::ID, &*doing, error))?;
+        for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
+            let mut raw = ptr::null_mut();
+            // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
+            check::<L>(unsafe { L::create(&mut raw) }, "create an environment")?;
+            // SAFETY: ours; transactions hold the environment open.
+            let env = Self(unsafe { Owned::new(raw, L::CLOSE) });
+            // SAFETY: created and not yet open.
+            let code = unsafe { L::open(raw, &path, flags, map) };
+            if code != libc::ENOMEM {
+                return check::<L>(code, &doing).map(|()| Arc::new(env));
+            }
+        }
+        Err(error::<L>(libc::ENOMEM, &doing))
+    }
+
+    /// Syncs to the disk whatever is not yet there.
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: open.
+        check::<L>(unsafe { L::sync(self.0.raw) }, "sync")
+    }
+
+    /// Bytes of a key at most.
+    pub fn longest_key(&self) -> usize {
+        // SAFETY: open.
+        usize::try_from(unsafe { L::longest_key(self.0.raw) }).unwrap_or_default()
+    }
+
+    /// Reads back what it is.
+    pub fn facts(&self) -> Result<Facts> {
+        let mut facts = Facts::default();
+        // SAFETY: open.
+        check::<L>(unsafe { L::facts(self.0.raw, &mut facts) }, "tell its state").map(|()| facts)
+    }
+}

@@ -1,0 +1,169 @@
+//! What LMDB and MDBX have in common: one environment with a named database per table, in the memory
+//! map of a file. They have no cache of their own, so [`OpenOptions::memory`] does not reach them.
+
+use std::ffi::CString;
+use std::fs;
+use std::sync::Arc;
+
+use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
+use crate::{
+    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, OpenOptions,
+    Opened, Result, Scope, Store,
+};
+
+pub(crate) mod library;
+mod txn;
+
+use library::{Env, Facts, Library, TABLES};
+use txn::{Reader, Writer};
+
+/// The tier's flags, and those of a configuration in their place. Where memory is limited the
+/// database may be larger, and what the system reads ahead of a random read only takes room.
+fn flags_of<L: Library>(options: &OpenOptions, set: u32) -> u32 {
+    let ours = if options.limit.is_some() { set | L::NO_READ_AHEAD } else { set };
+    L::FLAGS.iter().fold(ours, |flags, &(name, flag)| match options.switch(name) {
+        Some(true) => flags | flag,
+        Some(false) => flags & !flag,
+        None => flags,
+    })
+}
+
+/// Flags by name, on or off.
+fn switches(
+    facts: Facts,
+    flags: &'static [(&'static str, u32)],
+) -> impl Iterator<Item = (&'static str, String)> {
+    let word = move |flag| if facts.has(flag) { "on" } else { "off" };
+    flags.iter().map(move |&(name, flag)| (name, word(flag).to_owned()))
+}
+
+/// Opens or makes a database.
+pub(crate) fn open<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Opened> {
+    let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
+    let facts = env.facts()?;
+    let settings = switches(facts, L::FLAGS).chain(switches(facts, L::FIXED)).chain([
+        ("map size", format!("{} bytes", facts.map)),
+        ("page size", format!("{} bytes", facts.page)),
+        ("cache", "none of its own: the system's page cache".to_owned()),
+    ]);
+    let store = Databases::of(env, options.dir.display().to_string(), true)?;
+    Ok(Opened::embedded(store, L::version(), settings))
+}
+
+/// Opens what another process has open, with the same flags: processes with and without the map
+/// written through do not cooperate, say the manuals.
+pub(crate) fn join<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Store> {
+    let file = options.dir.join(L::FILE);
+    fs::metadata(&file).map_err(|error| EngineError::file(L::ID, "find", file, error))?;
+    let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
+    Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), false)?)))
+}
+
+/// An open environment. A table's number is the library's handle of its database, which clients
+/// share.
+struct Databases<L: Library> {
+    env: Arc<Env<L>>,
+    reader: Reader<L>,
+    dir: String,
+    /// Whether a table is made that is not there: not at another process's environment.
+    creates: bool,
+}
+
+impl<L: Library> Databases<L> {
+    fn of(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
+        Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
+    }
+}
+
+impl<L: Library> Lifecycle for Databases<L> {
+    /// There is neither a log to checkpoint nor anything to compact in place; what remains is to
+    /// bring the pages to the disk.
+    fn maintain(&mut self) -> Result<()> {
+        self.env.sync()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            tables: Some(TABLES as usize),
+            key_bytes: Some(self.env.longest_key()),
+            manual: L::MANUAL,
+            ..Limits::default()
+        }
+    }
+
+    /// Locks are on, so processes may share it. A snapshot keeps other processes from using pages
+    /// again that it sees.
+    fn join(&self) -> Join {
+        Join::At(self.dir.clone())
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        let set = switches(self.env.facts()?, L::FLAGS);
+        Ok(set.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let facts = self.env.facts()?;
+        let set = L::FLAGS.iter().filter(|(_, flag)| facts.has(*flag));
+        let names: Vec<&str> = set.map(|(name, _)| *name).collect();
+        let map = facts.map.to_string();
+        Ok(vec![("dir", self.dir.clone()), ("flags", names.join(" ")), ("map_bytes", map)])
+    }
+
+    /// The same environment and tables, with transactions of its own: readers wait for nobody, and
+    /// a writer waits until the writer before it has ended. (The manuals forbid a process to open
+    /// an environment twice.)
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let (env, dir, creates) = (Arc::clone(&self.env), self.dir.clone(), self.creates);
+        Ok(ClientOpener::kv(move || Self::of(env, dir, creates)))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery: it has no log to recover, and opens the same whatever came before";
+        Err(EngineError::unsupported(L::ID, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        L::walk(&self.env)
+    }
+
+    /// By the library's own close, once no client has it open.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<L: Library> KvStore for Databases<L> {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        let name = CString::new(def.name)
+            .map_err(|error| EngineError::failed(L::ID, "open a table", error))?;
+        let mut writer = Writer::begin(&self.env)?;
+        let table = writer.open(&name, self.creates)?;
+        writer.commit().map(|()| table)
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        let mut writer = Writer::begin(&self.env)?;
+        writer.clear(table)?;
+        writer.commit()
+    }
+
+    /// By appending, which fills page after page without a search.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut writer = Writer::begin(&self.env)?;
+        let rows = writer.append(table, pairs)?;
+        writer.commit().map(|()| rows)
+    }
+
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        match scope {
+            Scope::Snapshot => work(self.reader.snapshot()?.0),
+            Scope::Batch => {
+                let mut writer = Writer::begin(&self.env)?;
+                work(&mut writer)?;
+                writer.commit()
+            }
+            Scope::PerOperation => work(&mut Each::of(self)),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! libmdbx's functions, of the crate `signet-mdbx-sys`.
+
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    reason = "each function is one of the library's, and asks of its caller what that asks"
+)]
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+
+use signet_mdbx_sys as ffi;
+pub(super) use signet_mdbx_sys::{
+    MDBX_LIFORECLAIM, MDBX_NOMEMINIT, MDBX_NOMETASYNC, MDBX_NORDAHEAD, MDBX_NOSTICKYTHREADS,
+    MDBX_SAFE_NOSYNC, MDBX_UTTERLY_NOSYNC, MDBX_WRITEMAP,
+};
+
+use super::{ID, MANUAL};
+use crate::mapped::library::{Env, Facts, Library, MODE, Move, Pair, Slot, TABLES, Write, check};
+use crate::{Checked, Result, owned};
+
+/// Tables of its own: of free pages, and of the names of tables.
+const OWN_TABLES: u32 = 2;
+
+/// libmdbx.
+pub(super) enum Mdbx {}
+
+// SAFETY: threads may share an environment, and `MDBX_NOSTICKYTHREADS` binds a transaction that reads to
+// no thread (`mdbx.h`). Each function is the library's own.
+unsafe impl Library for Mdbx {
+    const ID: &'static str = ID;
+    const MANUAL: &'static str = MANUAL;
+    const FILE: &'static str = "mdbx.dat";
+    /// The bits of `MDBX_SAFE_NOSYNC` are among those of `MDBX_UTTERLY_NOSYNC`, which is set before it.
+    const FLAGS: &'static [(&'static str, u32)] = &[
+        ("MDBX_UTTERLY_NOSYNC", MDBX_UTTERLY_NOSYNC),
+        ("MDBX_SAFE_NOSYNC", MDBX_SAFE_NOSYNC),
+        ("MDBX_NOMETASYNC", MDBX_NOMETASYNC),
+        ("MDBX_WRITEMAP", MDBX_WRITEMAP),
+        ("MDBX_LIFORECLAIM", MDBX_LIFORECLAIM),
+        ("MDBX_NORDAHEAD", MDBX_NORDAHEAD),
+        ("MDBX_NOMEMINIT", MDBX_NOMEMINIT),
+    ];
+    const FIXED: &'static [(&'static str, u32)] = &[("MDBX_NOSTICKYTHREADS", MDBX_NOSTICKYTHREADS)];
+    const NO_READ_AHEAD: u32 = MDBX_NORDAHEAD;
+    const CREATE: u32 = ffi::MDBX_CREATE;
+    const NOT_FOUND: c_int = ffi::MDBX_NOTFOUND;
+
+    type Env = ffi::MDBX_env;
+    type Txn = ffi::MDBX_txn;
+    type Cursor = ffi::MDBX_cursor;
+    type Val = ffi::MDBX_val;
+    type Ended = c_int;
+
+    const CLOSE: unsafe extern "C" fn(*mut Self::Env) = close;
+    const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdbx_txn_abort;
+    const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdbx_cursor_close;
+
+    fn words(code: c_int) -> String {
+        // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
+        unsafe { CStr::from_ptr(ffi::mdbx_strerror(code)) }.to_string_lossy().into_owned()
+    }
+
+    /// `0.13.7`.
+    fn version() -> String {
+        // SAFETY: a constant of the library's.
+        let version = unsafe { ffi::mdbx_version };
+        format!("{}.{}.{}", version.major, version.minor, version.patch)
+    }
+
+    /// The library reads through the pointer and does not write, though its type would let it.
+    #[inline]
+    fn val(bytes: &[u8]) -> Self::Val {
+        ffi::MDBX_val { iov_len: bytes.len(), iov_base: bytes.as_ptr().cast_mut().cast() }
+    }
+
+    #[inline]
+    unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8] {
+        owned::bytes(val.iov_base.cast(), val.iov_len)
+    }
+
+    /// As the tool `mdbx_chk` does: every page of every tree, the order of keys, and the record of
+    /// free pages.
+    fn walk(env: &Env<Self>) -> Result<Checked> {
+        let mut checked = Checked::by("mdbx_env_chk");
+        // SAFETY: C structs of integers and pointers, null or functions that need not be there, for which zeros
+        // are valid.
+        let (mut callbacks, context) =
+            unsafe { std::mem::zeroed::<(ffi::MDBX_chk_callbacks, ffi::MDBX_chk_context)>() };
+        callbacks.issue = Some(issue);
+        callbacks.stage_begin = Some(fetch);
+        let mut walk = Issues { context, found: Vec::new() };
+        // SAFETY: open; all outlives the call.
+        let code = unsafe {
+            let (how, verbosity) = (ffi::MDBX_CHK_DEFAULTS, ffi::MDBX_chk_result);
+            ffi::mdbx_env_chk(env.0.raw, &callbacks, &raw mut walk.context, how, verbosity, 0)
+        };
+        match walk.context.result.total_problems {
+            0 => check::<Self>(code, "check the environment")?,
+            _ => walk.found.iter().for_each(|issue| checked.found(issue)),
+        }
+        Ok(checked)
+    }
+
+    unsafe fn create(env: Slot<Self::Env>) -> c_int {
+        ffi::mdbx_env_create(env)
+    }
+
+    unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int {
+        let codes = [
+            ffi::mdbx_env_set_geometry(env, -1, -1, map as isize, -1, -1, -1),
+            ffi::mdbx_env_set_option(env, ffi::MDBX_opt_max_db, TABLES.into()),
+        ];
+        match codes.into_iter().find(|code| *code != ffi::MDBX_SUCCESS) {
+            None => {
+                ffi::mdbx_env_open(env, dir.as_ptr(), flags | MDBX_NOSTICKYTHREADS, MODE.into())
+            }
+            Some(code) => code,
+        }
+    }
+
+    unsafe fn sync(env: *mut Self::Env) -> c_int {
+        match ffi::mdbx_env_sync_ex(env, true, false) {
+            // Nothing was left to sync.
+            ffi::MDBX_RESULT_TRUE => ffi::MDBX_SUCCESS,
+            code => code,
+        }
+    }
+
+    unsafe fn longest_key(env: *mut Self::Env) -> c_int {
+        ffi::mdbx_env_get_maxkeysize_ex(env, ffi::MDBX_DB_DEFAULTS)
+    }
+
+    unsafe fn facts(env: *mut Self::Env, facts: &mut Facts) -> c_int {
+        // A plain C struct of integers, for which zeros are valid.
+        let mut info = std::mem::zeroed::<ffi::MDBX_envinfo>();
+        let size = size_of_val(&info);
+        match ffi::mdbx_env_info_ex(env, ptr::null(), &mut info, size) {
+            ffi::MDBX_SUCCESS => {
+                (facts.map, facts.page) = (info.mi_mapsize, info.mi_dxb_pagesize);
+                ffi::mdbx_env_get_flags(env, &mut facts.flags)
+            }
+            code => code,
+        }
+    }
+
+    #[inline]
+    unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int {
+        let how = if reads { ffi::MDBX_TXN_RDONLY } else { ffi::MDBX_TXN_READWRITE };
+        ffi::mdbx_txn_begin_ex(env, ptr::null_mut(), how, txn, ptr::null_mut())
+    }
+
+    unsafe fn commit(txn: *mut Self::Txn) -> c_int {
+        ffi::mdbx_txn_commit_ex(txn, ptr::null_mut())
+    }
+
+    #[inline]
+    unsafe fn reset(txn: *mut Self::Txn) {
+        ffi::mdbx_txn_reset(txn);
+    }
+
+    #[inline]
+    unsafe fn renew(txn: *mut Self::Txn) -> c_int {
+        ffi::mdbx_txn_renew(txn)
+    }
+
+    unsafe fn open_table(txn: *mut Self::Txn, name: &CStr, flags: u32, dbi: &mut u32) -> c_int {
+        ffi::mdbx_dbi_open(txn, name.as_ptr(), flags, dbi)
+    }
+
+    unsafe fn clear(txn: *mut Self::Txn, table: u32) -> c_int {
+        ffi::mdbx_drop(txn, table, false)
+    }
+
+    unsafe fn count(txn: *mut Self::Txn, table: u32, keys: &mut u64) -> c_int {
+        // A plain C struct of integers, for which zeros are valid.
+        let mut stat = std::mem::zeroed::<ffi::MDBX_stat>();
+        let size = size_of_val(&stat);
+        let code = ffi::mdbx_dbi_stat(txn, table, &mut stat, size);
+        *keys = stat.ms_entries;
+        code
+    }
+
+    #[inline]
+    unsafe fn get(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int {
+        ffi::mdbx_get(txn, table, &pair.key, &mut pair.value)
+    }
+
+    #[inline]
+    unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int {
+        ffi::mdbx_put(txn, table, &pair.key, &mut pair.value, ffi::MDBX_UPSERT)
+    }
+
+    #[inline]
+    unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int {
+        ffi::mdbx_del(txn, table, key, ptr::null())
+    }
+
+    #[inline]
+    unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int {
+        ffi::mdbx_cursor_open(txn, table, cursor)
+    }
+
+    #[inline]
+    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int {
+        let to = match to {
+            Move::First => ffi::MDBX_FIRST,
+            Move::Last => ffi::MDBX_LAST,
+            Move::Next => ffi::MDBX_NEXT,
+            Move::Previous => ffi::MDBX_PREV,
+            Move::At => ffi::MDBX_SET,
+            Move::From => ffi::MDBX_SET_RANGE,
+        };
+        ffi::mdbx_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
+    }
+
+    #[inline]
+    unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int {
+        let how = match how {
+            Write::Append => ffi::MDBX_APPEND,
+            Write::Replace => ffi::MDBX_CURRENT,
+        };
+        ffi::mdbx_cursor_put(cursor, &pair.key, &mut pair.value, how)
+    }
+}
+
+/// Closes an environment; what no commit has synced is.
+unsafe extern "C" fn close(env: *mut ffi::MDBX_env) {
+    ffi::mdbx_env_close_ex(env, false);
+}
+
+/// A check that is under way, and what it has found.
+#[repr(C)]
+struct Issues {
+    /// First: the library gives its callbacks the address of this.
+    context: ffi::MDBX_chk_context,
+    found: Vec<String>,
+}
+
+/// Has the check's transaction read the root of each table that is open. The check itself compares the pages that
+/// it met with those of a root that it has not read, where a table was open before.
+unsafe extern "C" fn fetch(context: *mut ffi::MDBX_chk_context, _: ffi::MDBX_chk_stage) -> c_int {
+    let txn = (*context).txn;
+    if !txn.is_null() {
+        (0..TABLES + OWN_TABLES).for_each(|table| {
+            // A number that no table has is none to read.
+            let _ = Mdbx::count(txn, table, &mut 0);
+        });
+    }
+    ffi::MDBX_SUCCESS
+}
+
+/// Notes an issue: of a page or an entry by its words, else as the text that its numbers go into.
+unsafe extern "C" fn issue(
+    context: *mut ffi::MDBX_chk_context,
+    object: *const c_char,
+    number: u64,
+    issue: *const c_char,
+    text: *const c_char,
+    _: ffi::va_list,
+) {
+    let words = |text: *const c_char| match text.is_null() {
+        true => String::new(),
+        false => CStr::from_ptr(text).to_string_lossy().into_owned(),
+    };
+    let found = match object.is_null() {
+        true => words(text),
+        false => format!("{} #{number}: {}", words(object), words(issue)),
+    };
+    (*context.cast::<Issues>()).found.push(found);
+}

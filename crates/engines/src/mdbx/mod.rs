@@ -1,0 +1,131 @@
+//! libmdbx, by the functions of `signet-mdbx-sys`: LMDB's design with a file that grows and shrinks by
+//! itself, free pages by a record of its own, and more ways to sync.
+//!
+//! As with LMDB the map is written through (`MDBX_WRITEMAP`) where no commit syncs, and pages are
+//! written by calls in the tier `power`, where a full disk is then an error. A key has up to half a
+//! page.
+
+use embermark_model::Durability;
+
+use crate::mapped::{self, library::Library};
+use crate::settings::{SWITCH, is_on, lines};
+use crate::{Availability, Candidate, Embedded, Origin, Setting, Settings, TierSetting, TierTable};
+
+mod ffi;
+
+use ffi::Mdbx;
+
+const ID: &str = "mdbx";
+/// Its modes of syncing.
+const MANUAL: &str = "https://libmdbx.dqdkfa.ru/group__sync__modes.html";
+const FLAGS: &str = "https://libmdbx.dqdkfa.ru/group__c__opening.html";
+
+/// The flags of an environment.
+const TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
+const UNSYNCED: TierSetting<u32> = TierSetting::of(
+    Durability::Process,
+    ffi::MDBX_WRITEMAP | ffi::MDBX_UTTERLY_NOSYNC,
+    "MDBX_UTTERLY_NOSYNC | MDBX_WRITEMAP: a commit leaves its pages in the operating system's page \
+     cache, which a killed process does not take along",
+    MANUAL,
+)
+.reads(&[("MDBX_UTTERLY_NOSYNC", &["on"]), ("MDBX_WRITEMAP", &["on"])])
+.or_at_least(&[("MDBX_UTTERLY_NOSYNC", &["on", "off"])]);
+const SYNCED: TierSetting<u32> = TierSetting::of(
+    Durability::Power,
+    0,
+    "MDBX_SYNC_DURABLE (default): a commit syncs its pages, then the page that makes them valid",
+    MANUAL,
+)
+.reads(&[
+    ("MDBX_SAFE_NOSYNC", &["off"]),
+    ("MDBX_NOMETASYNC", &["off"]),
+    ("MDBX_WRITEMAP", &["off"]),
+])
+.or_at_least(&[("MDBX_SAFE_NOSYNC", &["off"]), ("MDBX_NOMETASYNC", &["off"])]);
+
+/// The engine.
+pub(crate) static ENGINE: Embedded<u32> = Embedded {
+    id: ID,
+    name: "libmdbx",
+    licence: "Apache-2.0",
+    tiers: TIERS,
+    availability: || Availability::Ready { version: Mdbx::version() },
+    library: None,
+    origin: || Some(Origin::CompiledIn),
+    system: None,
+    open: mapped::open::<Mdbx>,
+    settings: SETTINGS,
+    explained: &[],
+    join: Some(mapped::join::<Mdbx>),
+};
+
+/// The flags of an environment ([`FLAGS`]).
+const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("MDBX_UTTERLY_NOSYNC", SWITCH).by_default("OFF"),
+        Setting::new("MDBX_SAFE_NOSYNC", SWITCH),
+        Setting::new("MDBX_NOMETASYNC", SWITCH),
+        Setting::new("MDBX_WRITEMAP", SWITCH).by_default("OFF"),
+        Setting::new("MDBX_LIFORECLAIM", SWITCH),
+        Setting::new("MDBX_NORDAHEAD", SWITCH),
+        Setting::new("MDBX_NOMEMINIT", SWITCH),
+    ],
+    others: None,
+    reserved: &[
+        ("MDBX_NOSTICKYTHREADS", "a client may be used by any thread"),
+        ("MDBX_EXCLUSIVE", "a second process may open it"),
+        ("MDBX_NOSUBDIR", "its files lie in its folder"),
+        ("MDBX_RDONLY", "it is written"),
+    ],
+    candidates: CANDIDATES,
+    written: |set| {
+        lines("/* before mdbx_env_open(env, path, flags, mode) */", set, |name, value| match is_on(
+            value,
+        ) {
+            true => format!("flags |= {name};"),
+            false => format!("flags &= ~{name};"),
+        })
+    },
+};
+
+/// What tuning tries.
+const CANDIDATES: &[Candidate] = &[
+    Candidate::new(
+        &[("MDBX_WRITEMAP", "ON")],
+        "a stray write of the program damages the file",
+        FLAGS,
+    ),
+    Candidate::new(
+        &[("MDBX_WRITEMAP", "OFF")],
+        "pages are copied in memory before they are written",
+        FLAGS,
+    ),
+    Candidate::new(
+        &[("MDBX_LIFORECLAIM", "ON")],
+        "pages that were freed last are written again first, so a flash card has fewer to spread over",
+        FLAGS,
+    ),
+    Candidate::new(
+        &[("MDBX_NORDAHEAD", "ON")],
+        "scans of a file that is not in memory read page by page",
+        FLAGS,
+    ),
+    Candidate::new(
+        &[("MDBX_NOMEMINIT", "ON")],
+        "old memory of the program may get into the file",
+        FLAGS,
+    ),
+    Candidate::new(
+        &[("MDBX_UTTERLY_NOSYNC", "OFF"), ("MDBX_SAFE_NOSYNC", "ON")],
+        "a larger file, and a sync before it grows; a power cut takes the last commits and no more",
+        MANUAL,
+    )
+    .keeping(Durability::Process),
+    Candidate::new(
+        &[("MDBX_UTTERLY_NOSYNC", "OFF"), ("MDBX_NOMETASYNC", "ON")],
+        "a sync for each commit; a power cut may take the last one",
+        MANUAL,
+    )
+    .keeping(Durability::Process),
+];
