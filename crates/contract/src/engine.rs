@@ -74,6 +74,11 @@ pub trait Engine: Sync {
     /// When the engine is not available or refuses.
     fn open(&self, options: &OpenOptions) -> Result<Opened>;
 
+    /// Whether its rows are only added and read: none is changed or deleted.
+    fn is_append_only(&self) -> bool {
+        false
+    }
+
     /// Whether it has anything to do for maintenance
     /// ([`Lifecycle::maintain`](crate::Lifecycle::maintain)): a checkpoint, a compaction, a sync that it
     /// can be asked for.

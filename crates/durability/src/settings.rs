@@ -211,7 +211,7 @@ impl Test<'_> {
 
     /// What every client does.
     pub(crate) fn plan(&self) -> Plan {
-        let abilities = Abilities::of(self.subject.engine.info().family);
+        let abilities = Abilities::of_engine(self.subject.engine);
         let Self { short, filling, .. } = *self;
         Plan { seed: self.settings.seed, abilities, short, filling }
     }

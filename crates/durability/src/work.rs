@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
-use embermark_contract::DataModel;
+use embermark_contract::{DataModel, Engine};
 use filling::Filling;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -62,6 +62,13 @@ impl Abilities {
         };
         let shared_loads = !matches!(family, DataModel::KeyValue);
         Self { transactions, updates: true, deletes, shared_loads }
+    }
+
+    /// Those of an engine.
+    pub fn of_engine(engine: &dyn Engine) -> Self {
+        let of_family = Self::of(engine.info().family);
+        let changes = !engine.is_append_only();
+        Self { updates: changes, deletes: changes && of_family.deletes, ..of_family }
     }
 }
 

@@ -79,7 +79,7 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     talk.lock().say(&Event::Opened { ns })?;
     let found = ledger.found().map_err(Stop::at(Doing::Read))?;
     talk.lock().say(&Event::Found(found))?;
-    let abilities = Abilities::of(engine.info().family);
+    let abilities = Abilities::of_engine(*engine);
     let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
     let mut filled = None;
     loop {

@@ -58,6 +58,8 @@ mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;
 mod null;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redb")]

@@ -30,6 +30,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::redb::ENGINE,
     #[cfg(feature = "wiredtiger")]
     &crate::wiredtiger::ENGINE,
+    #[cfg(feature = "parquet")]
+    &crate::parquet::Parquet,
     #[cfg(feature = "hybrid")]
     &crate::hybrid::OVER_LMDB,
     #[cfg(feature = "hybrid")]

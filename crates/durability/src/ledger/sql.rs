@@ -25,8 +25,8 @@ const TABLE: TableDef = TableDef {
 pub(super) struct SqlLedger {
     store: Box<dyn SqlStore>,
     insert: Statement,
-    update: Statement,
-    delete: Statement,
+    /// To update and to delete, where rows change.
+    changes: Option<[Statement; 2]>,
     all: Statement,
     /// Whether the table was there when the database was opened.
     was_there: bool,
@@ -48,24 +48,30 @@ impl SqlLedger {
         };
         let (table, place) = (dialect.table(TABLE.name), |n| dialect.placeholder(n));
         let (first, second, third) = (place(1), place(2), place(3));
-        let mut prepare = |sql: String| store.prepare(&sql);
-        let insert = prepare(format!(
+        let insert = store.prepare(&format!(
             "INSERT INTO {table} (id, commit_number, content) VALUES ({first}, {second}, {third})"
         ))?;
-        let update = prepare(format!(
-            "UPDATE {table} SET commit_number = {first}, content = {second} WHERE id = {third}"
-        ))?;
-        let delete = prepare(format!("DELETE FROM {table} WHERE id = {first}"))?;
-        Ok(Self { store, insert, update, delete, all, was_there })
+        let changes = match store.is_append_only() {
+            true => None,
+            false => Some([
+                store.prepare(&format!(
+                    "UPDATE {table} SET commit_number = {first}, content = {second} WHERE id = {third}"
+                ))?,
+                store.prepare(&format!("DELETE FROM {table} WHERE id = {first}"))?,
+            ]),
+        };
+        Ok(Self { store, insert, changes, all, was_there })
     }
 
     fn change(&mut self, change: Change, commit: u64) -> Result<()> {
         let (key, content) = (Param::Int(change.key().into()), text(change.key(), commit));
         let (number, content) = (Param::Int(commit.cast_signed()), Param::Text(&content));
-        match change {
-            Change::Insert(_) => self.store.run(self.insert, &[key, number, content]),
-            Change::Update(_) => self.store.run(self.update, &[number, content, key]),
-            Change::Delete(_) => self.store.run(self.delete, &[key]),
+        match (change, self.changes) {
+            (Change::Update(_), Some([update, _])) => {
+                self.store.run(update, &[number, content, key])
+            }
+            (Change::Delete(_), Some([_, delete])) => self.store.run(delete, &[key]),
+            _ => self.store.run(self.insert, &[key, number, content]),
         }
         .map(drop)
     }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{Change, Commit, MADE, Plan, Work};
+use super::{Abilities, Change, Commit, MADE, Plan, Work};
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,16 +99,20 @@ impl Work {
         let ShortCommit { step, maintained } = commit;
         let mut old = self.rows.keys().copied().collect::<Vec<_>>().into_iter();
         let mut changes = Vec::new();
-        if matches!(step, Update | Transaction) {
+        let Abilities { updates, deletes, .. } = self.abilities();
+        if updates && matches!(step, Update | Transaction) {
             changes.extend(old.next().map(Change::Update));
         }
-        if matches!(step, Delete | Transaction) {
+        if deletes && matches!(step, Delete | Transaction) {
             changes.extend(old.next().map(Change::Delete));
         }
         let new = match step {
             Insert => 1,
             Transaction | Bulk => ROWS,
-            Update | Delete | Maintain => 0,
+            // In place of a change that the engine has no means for, a row is added.
+            Update => usize::from(!updates),
+            Delete => usize::from(!deletes),
+            Maintain => 0,
         };
         changes.extend((0..new).map(|_| self.new_row()));
         Commit { number, changes, bulk: step == Bulk, maintained }

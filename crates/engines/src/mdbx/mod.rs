@@ -5,7 +5,7 @@
 //! written by calls in the tier `power`, where a full disk is then an error. A key has up to half a
 //! page.
 
-use embermark_model::Durability;
+use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::mapped::{self, library::Library};
 use crate::settings::{SWITCH, is_on, lines};
@@ -56,9 +56,18 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     system: None,
     open: mapped::open::<Mdbx>,
     settings: SETTINGS,
-    explained: &[],
+    explained: EXPLAINED,
     join: Some(mapped::join::<Mdbx>),
 };
+
+/// What `docs/engines/mdbx.md` says of opening.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["open_close", "open"],
+    why: "the first process that opens it makes its lock file anew and syncs that, in every tier",
+    evidence: "strace: msync and fsync of mdbx.lck took nearly all of an opening",
+    section: "docs/engines/mdbx.md#what-measurements-show",
+}];
 
 /// The flags of an environment ([`FLAGS`]).
 const SETTINGS: Settings = Settings {

@@ -16,7 +16,8 @@ mod rows;
 use rows::{ROWS, add, fill, read};
 
 /// Engines without a check that a client can reach.
-const WITHOUT: [&str; 7] = ["duckdb", "fjall", "zen", "influxdb", "harperdb", "memory", "null"];
+const WITHOUT: [&str; 8] =
+    ["duckdb", "fjall", "parquet", "zen", "influxdb", "harperdb", "memory", "null"];
 
 /// Engines whose pages have no checksums: what is wrong within a value cannot be seen.
 const WITHOUT_CHECKSUMS: [&str; 7] =

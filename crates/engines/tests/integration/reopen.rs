@@ -29,7 +29,10 @@ fn held() -> (usize, usize) {
 /// Stores one row.
 fn fill(store: &mut Store) -> Result<()> {
     match store {
-        Store::Sql(store) => store.batch("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (7)"),
+        Store::Sql(store) => {
+            store.batch("CREATE TABLE t (n INTEGER)")?;
+            store.batch("INSERT INTO t VALUES (7)")
+        }
         Store::Kv(store) => {
             let table = store.table(&KEYED)?;
             store.within(Scope::PerOperation, |each| each.put(table, b"a key of", b"7"))

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
 /// the engine does not take, or says itself that it does not.
-const CASES: [(&str, &str, &str, &str, &str); 16] = [
+const CASES: [(&str, &str, &str, &str, &str); 17] = [
     ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
     ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
     ("firebird", "page_size", "16384", "16384", "many"),
@@ -23,6 +23,7 @@ const CASES: [(&str, &str, &str, &str, &str); 16] = [
     ("fjall", "max_memtable_size", "9000000", "9000000", "-1"),
     ("redb", "cache_size", "1048576", "1048576", "-1"),
     ("wiredtiger", "session_max", "77", "77", "many"),
+    ("parquet", "COMPRESSION", "zstd", "zstd (as set)", "many"),
     ("postgres", "work_mem", "5MB", "5MB", "many"),
     ("mariadb", "sort_buffer_size", "1M", "1048576", "many"),
     ("mongodb", "cursorTimeoutMillis", "60000", "60000", "many"),

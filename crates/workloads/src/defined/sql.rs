@@ -246,6 +246,15 @@ impl Database for SqlTables {
                 let dialect = self.store.dialect();
                 let unsupported = |what| Err(EngineError::unsupported("this engine's SQL", what));
                 match work {
+                    Work::Update { .. }
+                    | Work::UpdateWhere { .. }
+                    | Work::Upsert { .. }
+                    | Work::ReadModifyWrite { .. }
+                    | Work::Delete { .. }
+                        if self.store.is_append_only() =>
+                    {
+                        unsupported("changing or deleting rows: they are only added")
+                    }
                     Work::Gaps { .. } | Work::Outliers { .. } | Work::Correlate(_)
                         if !dialect.derived_tables() =>
                     {
@@ -413,7 +422,10 @@ impl Database for SqlTables {
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let names = self.store.dialect().index_names(self.defs[table].name);
         let Table { columns, indexes, .. } = self.cell.tables[table].table;
-        let Some(names) = names.filter(|_| !indexes.is_empty()) else { return Ok(None) };
+        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.store.is_append_only())
+        else {
+            return Ok(None);
+        };
         let (names, mut known) = (self.store.prepare(&names)?, Vec::new());
         self.store.query(names, &[], &mut |row| {
             known.extend(row.text(0)?.map(str::to_lowercase));

@@ -1,0 +1,95 @@
+//! `parquet`: rows in Parquet files, as many loggers keep them. Each commit is a file; small files are
+//! merged into larger ones; DuckDB writes the files and answers questions over them.
+
+mod folder;
+mod store;
+
+use embermark_model::Durability;
+
+use crate::duckdb::DuckDb;
+use crate::settings::lines;
+use crate::{
+    Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
+    Setting, Settings, Takes, Tier, TierSetting, TierTable,
+};
+
+const ID: &str = "parquet";
+const COPY: &str = "https://duckdb.org/docs/stable/sql/statements/copy";
+
+/// Whether a commit syncs its file and its folder.
+const TIERS: TierTable<bool> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
+const UNSYNCED: TierSetting<bool> = TierSetting::of(
+    Durability::Process,
+    false,
+    "no fsync: a commit is a file in the operating system's page cache, which a killed process does not \
+     take along",
+    COPY,
+);
+const SYNCED: TierSetting<bool> = TierSetting::of(
+    Durability::Power,
+    true,
+    "a commit is a file: written, fsync, renamed, fsync of the folder",
+    "https://man7.org/linux/man-pages/man2/fsync.2.html",
+);
+
+/// How files are compressed, how many rows a row group has, and how many commits have a file of their own
+/// until these are merged.
+const COMPRESSION: &str = "COMPRESSION";
+const ROW_GROUP_SIZE: &str = "ROW_GROUP_SIZE";
+const FILES: &str = "files_before_merge";
+const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new(COMPRESSION, Takes::Word(&["uncompressed", "snappy", "zstd", "lz4_raw"])),
+        Setting::new(ROW_GROUP_SIZE, Takes::Number),
+        Setting::new(FILES, Takes::Number),
+    ],
+    candidates: &[
+        Candidate::new(&[(COMPRESSION, "zstd")], "processor time for each file", COPY),
+        Candidate::new(&[(COMPRESSION, "uncompressed")], "larger files", COPY),
+        Candidate::new(&[(FILES, "1000")], "questions open more files", COPY),
+    ],
+    written: |set| {
+        lines("-- COPY … TO … (FORMAT parquet, …)", set, |name, value| {
+            format!("{name} {value}")
+        })
+    },
+    ..Settings::NONE
+};
+
+/// The engine.
+pub(crate) struct Parquet;
+
+impl Engine for Parquet {
+    fn info(&self) -> Info {
+        let (kind, family) = (Kind::Embedded, DataModel::Sql);
+        Info { id: ID, name: "Parquet files by DuckDB", kind, family, licence: "MIT" }
+    }
+
+    fn availability(&self) -> Availability {
+        DuckDb.availability()
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        DuckDb.library()
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        DuckDb.origin()
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        TIERS.tier(durability)
+    }
+
+    fn is_append_only(&self) -> bool {
+        true
+    }
+
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        store::open(options, TIERS.of(options.durability).set)
+    }
+}

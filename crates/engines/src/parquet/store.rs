@@ -1,0 +1,322 @@
+//! The tables of a folder, each a view of DuckDB's over its files.
+
+use std::path::Path;
+
+use super::folder::{Folder, Part};
+use super::{COMPRESSION, FILES, ID, ROW_GROUP_SIZE, SETTINGS};
+use crate::duckdb::DuckDb;
+use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{
+    Checked, Engine, EngineError, Join, Lifecycle, Limits, OpenOptions, Opened, Result, Store,
+    as_set,
+};
+use embermark_model::Durability;
+
+/// Why rows are not changed.
+const APPENDS: &str =
+    "to change or delete rows: files are added to a folder, and what is in one stays as it is";
+/// What ends the name of the table in DuckDB that holds a transaction's rows. It is empty between two.
+const NEW: &str = "__new";
+/// Bytes from which a file is not merged with others.
+const LARGE: u64 = 128 << 20;
+
+/// Opens or makes a database.
+pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
+    let folder = Folder { dir: options.dir.clone(), syncs };
+    let (dir, settings, durability) = (folder.scratch()?, Vec::new(), Durability::None);
+    let own = OpenOptions { dir, durability, settings, ..options.clone() };
+    let Opened { store, version, mut settings, .. } = DuckDb.open(&own)?;
+    let Store::Sql(mut duckdb) = store else {
+        return Err(EngineError::failed(ID, "open DuckDB", "it is no SQL database"));
+    };
+    // For a query of a workload file, too, from which all other files are kept.
+    let ours = literal(&options.dir.join(""));
+    duckdb.batch(&format!(
+        "SET GLOBAL allowed_directories = [{ours}]; SET GLOBAL parquet_metadata_cache = true"
+    ))?;
+    let set = |name, ours: &'static str| options.setting(name).unwrap_or(ours);
+    let (compression, group) = (set(COMPRESSION, "snappy"), set(ROW_GROUP_SIZE, "122880"));
+    let most = options.number(ID, FILES)?.unwrap_or(100);
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    add("fsync", as_set(if syncs { "on" } else { "off" }));
+    add(COMPRESSION, as_set(compression));
+    add(ROW_GROUP_SIZE, as_set(group));
+    add(FILES, as_set(most));
+    SETTINGS.taken(ID, options, &mut settings)?;
+    let how = format!("FORMAT parquet, {COMPRESSION} {compression}, {ROW_GROUP_SIZE} {group}");
+    let (tables, inserts) = (Vec::new(), Vec::new());
+    let mut files =
+        Files { duckdb, tables, inserts, writes: false, changed: None, folder, how, most };
+    for (name, parts) in files.folder.tables()? {
+        let file = literal(&files.folder.file(&name, parts[0]));
+        files.duckdb.batch(&format!("CREATE TABLE {name}{NEW} AS FROM {file} LIMIT 0"))?;
+        files.add(name, parts)?;
+    }
+    Ok(Opened { store: Store::Sql(Box::new(files)), version, settings, server: None })
+}
+
+/// A path as a literal of SQL.
+fn literal(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', "''"))
+}
+
+/// A table.
+struct Table {
+    name: String,
+    /// Of the rows of a transaction.
+    new: &'static str,
+    /// Writes them to a file.
+    copy: Statement,
+    /// In the order of commits.
+    parts: Vec<Part>,
+}
+
+/// An open database.
+struct Files {
+    duckdb: Box<dyn SqlStore>,
+    tables: Vec<Table>,
+    /// The table that each statement inserts into, by the statement's number.
+    inserts: Vec<Option<usize>>,
+    /// Whether a transaction is open, and the table that it has changed.
+    writes: bool,
+    changed: Option<usize>,
+    folder: Folder,
+    /// Options of COPY.
+    how: String,
+    /// Commits that have a file of their own, at most.
+    most: usize,
+}
+
+impl Files {
+    fn number(&self, name: &str) -> Option<usize> {
+        self.tables.iter().position(|table| table.name == name)
+    }
+
+    /// Adds a table whose folder is there, and so is what holds its new rows.
+    fn add(&mut self, name: String, parts: Vec<Part>) -> Result<()> {
+        let (file, how) = (literal(&self.folder.unfinished(&name)), &self.how);
+        let new: &'static str = format!("{name}{NEW}").leak();
+        let copy = self.duckdb.prepare(&format!("COPY {new} TO {file} ({how})"))?;
+        let is_new = parts.is_empty();
+        self.tables.push(Table { name, new, copy, parts });
+        if is_new {
+            // Empty: it says which columns there are.
+            self.write(self.tables.len() - 1)?;
+        }
+        let Table { name, .. } = &self.tables[self.tables.len() - 1];
+        let all = literal(&self.folder.all(name));
+        self.duckdb.batch(&format!(
+            "CREATE VIEW {name} AS SELECT * FROM read_parquet({all}) UNION ALL SELECT * FROM {new}"
+        ))
+    }
+
+    /// Writes a table's new rows to a file.
+    fn write(&mut self, table: usize) -> Result<()> {
+        let Table { copy, name, parts, .. } = &mut self.tables[table];
+        self.duckdb.run(*copy, &[])?;
+        let next = parts.last().map_or(0, |part| part.last + 1);
+        let part = Part { first: next, last: next };
+        self.folder.finish(name, part)?;
+        parts.push(part);
+        Ok(())
+    }
+
+    /// Merges files that follow one another, sorted by their columns from the first one on: of most
+    /// tables these are the key's.
+    fn merge(&mut self, table: usize, is_small: impl Fn(&Path, Part) -> bool) -> Result<()> {
+        let Self { duckdb, tables, folder, how, .. } = self;
+        let Table { name, parts, .. } = &mut tables[table];
+        let small: Vec<bool> =
+            parts.iter().map(|part| is_small(&folder.file(name, *part), *part)).collect();
+        let mut left = Vec::new();
+        let mut at = 0;
+        while at < parts.len() {
+            let run = small[at..].iter().take_while(|small| **small).count().max(1);
+            let (old, part) = (
+                &parts[at..at + run],
+                Part { first: parts[at].first, last: parts[at + run - 1].last },
+            );
+            if run > 1 {
+                let files: Vec<String> =
+                    old.iter().map(|part| literal(&folder.file(name, *part))).collect();
+                let (files, to) = (files.join(", "), literal(&folder.unfinished(name)));
+                duckdb.batch(&format!(
+                    "COPY (FROM read_parquet([{files}]) ORDER BY ALL) TO {to} ({how})"
+                ))?;
+                folder.finish(name, part)?;
+                old.iter().try_for_each(|old| folder.forget(name, *old))?;
+            }
+            left.push(part);
+            at += run;
+        }
+        *parts = left;
+        Ok(())
+    }
+
+    /// Does `work`, which changes a table, in the transaction that is open, or in one of its own.
+    fn change<T>(
+        &mut self,
+        table: usize,
+        work: impl FnOnce(&mut dyn SqlStore, &Table) -> Result<T>,
+    ) -> Result<T> {
+        let is_alone = !self.writes;
+        if is_alone {
+            self.begin(Access::Write)?;
+        }
+        if self.changed.replace(table).is_some_and(|other| other != table) {
+            let what = "to change two tables in one transaction: each has a file of its own";
+            return Err(EngineError::unsupported(ID, what));
+        }
+        match work(&mut *self.duckdb, &self.tables[table]) {
+            Ok(done) if is_alone => self.commit().map(|()| done),
+            Ok(done) => Ok(done),
+            Err(error) => {
+                // DuckDB has undone the transaction.
+                (self.writes, self.changed) = (false, None);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Lifecycle for Files {
+    fn maintain(&mut self) -> Result<()> {
+        let is_small = |file: &Path, _| file.metadata().is_ok_and(|file| file.len() < LARGE);
+        (0..self.tables.len()).try_for_each(|table| self.merge(table, is_small))
+    }
+
+    fn limits(&self) -> Limits {
+        self.duckdb.limits()
+    }
+
+    fn join(&self) -> Join {
+        Join::Exclusive(
+            "one process gives the files of a folder their names; this adapter is told of no other's",
+        )
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery: it has no log to recover, and opens the same whatever came before";
+        Err(EngineError::unsupported(ID, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what =
+            "a check of its files: DuckDB has none, and compares no checksums of their pages";
+        Err(EngineError::unsupported(ID, what))
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.duckdb.close()
+    }
+}
+
+impl SqlStore for Files {
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.duckdb.dialect()
+    }
+
+    fn is_append_only(&self) -> bool {
+        true
+    }
+
+    /// Tables are made and dropped in the folder, too. In place of indexes every row group has its columns' least
+    /// and greatest values.
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        if let Some(name) = sql.strip_prefix("DROP TABLE IF EXISTS ") {
+            let Some(table) = self.number(name) else { return Ok(()) };
+            self.duckdb.batch(&format!("DROP VIEW {name}; DROP TABLE {name}{NEW}"))?;
+            self.tables.remove(table);
+            self.inserts.clear();
+            return self.folder.remove_table(name);
+        }
+        if let Some(made) = sql.strip_prefix("CREATE TABLE ")
+            && let Some((name, columns)) = made.split_once(' ')
+        {
+            let keyless = columns.rsplit_once(", PRIMARY KEY (");
+            let columns = keyless.map_or(columns.to_owned(), |(columns, _)| format!("{columns})"));
+            self.duckdb.batch(&format!("CREATE TABLE {name}{NEW} {columns}"))?;
+            self.folder.make(name)?;
+            return self.add(name.to_owned(), Vec::new());
+        }
+        if sql.starts_with("INSERT INTO ") {
+            let insert = self.prepare(sql)?;
+            return self.run(insert, &[]).map(drop);
+        }
+        if sql.starts_with("CREATE INDEX ") { Ok(()) } else { self.duckdb.batch(sql) }
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let is = |word| sql.starts_with(word);
+        if is("UPDATE ") || is("DELETE ") || sql.contains(" ON CONFLICT ") {
+            return Err(EngineError::unsupported(ID, APPENDS));
+        }
+        let inserted = sql.strip_prefix("INSERT INTO ").and_then(|rest| rest.split_once(' '));
+        let Some((name, rest)) = inserted else { return self.duckdb.prepare(sql) };
+        let statement = self.duckdb.prepare(&format!("INSERT INTO {name}{NEW} {rest}"))?;
+        self.inserts.resize(statement.0 + 1, None);
+        self.inserts[statement.0] = self.number(name);
+        Ok(statement)
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
+        self.duckdb.prepare_untrusted(sql)
+    }
+
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
+        match self.inserts.get(statement.0).copied().flatten() {
+            Some(table) => self.change(table, |duckdb, _| duckdb.run(statement, params)),
+            None => self.duckdb.run(statement, params),
+        }
+    }
+
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.duckdb.query(statement, params, visit)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.duckdb.begin(access)?;
+        (self.writes, self.changed) = (true, None);
+        Ok(())
+    }
+
+    /// Writes the new rows to a file, and has DuckDB forget them: they are in none of its own.
+    fn commit(&mut self) -> Result<()> {
+        self.writes = false;
+        let Some(table) = self.changed.take() else { return self.duckdb.commit() };
+        self.write(table)?;
+        self.duckdb.roll_back()?;
+        let parts = self.tables[table].parts.iter().rev();
+        if parts.take_while(|part| part.first == part.last).count() > self.most {
+            self.merge(table, |_, part| part.first == part.last)?;
+        }
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        (self.writes, self.changed) = (false, None);
+        self.duckdb.roll_back()
+    }
+
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let Some(number) = self.number(table.name) else {
+            return Err(EngineError::failed(ID, format!("load {}", table.name), "no such table"));
+        };
+        self.change(number, |duckdb, files| {
+            duckdb.bulk_insert(&TableDef { name: files.new, ..*table }, rows)
+        })
+    }
+
+    fn data_changed(&mut self) {
+        self.duckdb.data_changed();
+    }
+
+    fn expect(&mut self, step: QueryKind) -> Result<()> {
+        self.duckdb.expect(step)
+    }
+}
