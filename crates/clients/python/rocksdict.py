@@ -21,7 +21,14 @@ class Database:
     def __init__(self, connection):
         # Options that a later RocksDB has written, which this one does not know, are left out.
         options, families = Options.load_latest(connection["dir"], ignore_unknown_options=True)
-        self.own = Rdict(connection["dir"], options=options, column_families=families)
+        try:
+            self.own = Rdict(connection["dir"], options=options, column_families=families)
+        except Exception as error:
+            if "format_version" not in str(error):
+                raise
+            raise Unsupported(
+                "the RocksDB of rocksdict does not read the tables of this release: give embermark an older library too (docs/clients.md)"
+            ) from error
         self.options = WriteOptions()
         self.options.sync = connection["sync"] == "true"
         self.options.disable_wal = connection["wal"] == "false"

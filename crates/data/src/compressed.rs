@@ -63,7 +63,7 @@ pub(crate) fn text(path: &Path) -> Result<Box<dyn Read>, DataError> {
     })
 }
 
-/// Reads a compressed file to its end, because DuckDB does not notice that one is truncated.
+/// Reads a compressed file to its end, because DuckDB 1.5 does not notice that one is truncated.
 pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
     if compression(path)? == Compression::None {
         return Ok(());

@@ -114,8 +114,13 @@ fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() 
     if !has_client(&result) {
         return;
     }
-    for cell in &result.cells {
-        // Not every engine has every tier.
+    // The package's RocksDB may be older than the one whose tables it is to read.
+    let is_too_new = |cell: &&Cell| {
+        let why =
+            |phase: &PhaseResult| phase.reason.as_ref()?.contains("an older library").then_some(());
+        cell.trials.iter().flat_map(|trial| &trial.phases).any(|phase| why(phase).is_some())
+    };
+    for cell in result.cells.iter().filter(|cell| !is_too_new(cell)) {
         for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
             let is_question_of_pairs = phase.phase == "many"
                 && !matches!(&*cell.id.engine, "sqlite-python" | "duckdb-python");

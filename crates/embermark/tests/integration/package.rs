@@ -17,9 +17,11 @@ fn package(place: &Place) {
     fs::copy(root.join("scripts/install.sh"), of("install.sh")).unwrap();
     fs::write(of("share/man/man1/embermark-run.1.gz"), "").unwrap();
     fs::write(of("share/doc/embermark/README.md"), "").unwrap();
-    let library = root.join(".deps/duckdb/libduckdb.so");
-    if library.exists() {
-        fs::copy(library, of("lib/embermark/duckdb/libduckdb.so")).unwrap();
+    for library in ["libduckdb.so", "duckdb-for-python.so"] {
+        let from = root.join(".deps/duckdb").join(library);
+        if from.exists() {
+            fs::copy(from, of(&format!("lib/embermark/duckdb/{library}"))).unwrap();
+        }
     }
 }
 

@@ -31,6 +31,11 @@ const OF_SESSION: [&str; 12] = [
     "version",
 ];
 
+/// How the parser's words for a part of a query end, and those of the parts that read. A part of `WITH` may be another,
+/// as in `WITH gone AS (DELETE … RETURNING id)`.
+const NODE: &str = "_node";
+const READING: [&str; 4] = ["select_node", "set_operation_node", "recursive_cte_node", "cte_node"];
+
 /// What this adapter goes on setting after the configuration is locked.
 const OURS: [&str; 2] = ["threads", "wal_autocheckpoint"];
 
@@ -114,6 +119,11 @@ fn judge(connection: &Rc<Connection>, sql: &str) -> Result<()> {
     if let Some(name) = all.split(',').find(|name| OF_SESSION.contains(name)) {
         let what = if name == OF_SESSION[0] { "DESCRIBE, SHOW or SUMMARIZE" } else { name };
         return Err(refused(NAME, sql, format_args!("{what} asks for the session, not for rows")));
+    }
+    let mut nodes = all.split(',').filter(|kind| kind.ends_with(NODE));
+    if let Some(kind) = nodes.find(|kind| !READING.contains(kind)) {
+        let what = kind.trim_end_matches(NODE).trim_end_matches("_query").to_uppercase();
+        return Err(refused(NAME, sql, format_args!("it holds a part that does not read: {what}")));
     }
     let other = functions.split(',').filter(|name| !name.is_empty());
     let mut other = other.filter(|name| !TABLE_FUNCTIONS.contains(&&*name.to_lowercase()));

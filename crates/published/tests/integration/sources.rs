@@ -66,7 +66,9 @@ fn a_headline_of_one_engine_compares_it_with_something_else() {
         let said = headline.printed.is_some() != headline.said.is_some();
         assert!(said, "{}: printed, or said, or why not", headline.says);
         for (_, beside) in places(headline) {
-            let other = beside.to_pieces.is_some() || beside.to_variant.is_some();
+            let other = beside.to_pieces.is_some()
+                || beside.to_variant.is_some()
+                || beside.to_column.is_some();
             assert!(other, "{} compares nothing", headline.says);
         }
     }

@@ -74,6 +74,8 @@ pub(super) fn read(
     });
     // What is wrong with a file that changes may be that it does.
     source.states.check()?;
+    // A compressed file that ends too early is the cause of whatever else went wrong.
+    let sha256 = sha256?;
     read?;
     let rejected = source.rejected()?;
     let Stager { writer, mut refused, reading, gone, headers, is_cut, read, .. } = stager;
@@ -105,7 +107,7 @@ pub(super) fn read(
     let remarks = remarks.into_iter().filter(|(_, count)| *count > 0);
     staged.remarks.extend(remarks.map(|(what, count)| (what.to_owned(), count)));
     let file = paths.first().cloned();
-    Ok(Staged { sha256: sha256?, file, ..staged })
+    Ok(Staged { sha256, file, ..staged })
 }
 
 /// SHA-256 of a file in hexadecimal; of several, of their digests.
