@@ -1,7 +1,7 @@
 //! Names of tables, columns and indexes that an engine could take for one another.
 
 use crate::common::{connecting, drive_phases, options, store};
-use embermark_engines::registry;
+use embermark_engines::{Engine, registry};
 use embermark_language::parse;
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
@@ -79,7 +79,9 @@ fn names_that_are_alike_stay_apart_in_every_engine() {
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     source.stage(Scale::Rows(120), &rows).unwrap();
     let mut wrong = Vec::new();
-    let engines = registry::ENGINES.iter().filter(|engine| engine.info().id != "null");
+    // Rows are changed, too.
+    let of = |engine: &&&dyn Engine| engine.info().id != "null" && !engine.is_append_only();
+    let engines = registry::ENGINES.iter().filter(of);
     for engine in sampled(engines, 4) {
         let id = engine.info().id;
         let (_dir, mut options) = options();
