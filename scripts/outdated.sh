@@ -63,7 +63,7 @@ dep mdbook crates mdbook
 dep chdb npm @chdb/lib-linux-x64-gnu
 dep turso crates turso
 
-sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[[a-z,]*\]\)\{0,1\}==\([^ ;]*\).*/\1 \3/p' crates/clients/python/requirements.txt scripts/dist-requirements.txt \
+sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[[a-z,]*\]\)\{0,1\}==\([^ ;]*\).*/\1 \3/p' crates/clients/python/requirements.txt crates/clients/python/compiled.txt scripts/dist-requirements.txt \
     | while read -r name version; do line "$name" "$version" pypi "$name"; done
 for folder in crates/clients/node crates/report/page; do
     sed -n '/[dD]ependencies"/,/}/s/^ *"\([^"]*\)": "\([0-9][^"]*\)".*/\1 \2/p' "$folder/package.json" \

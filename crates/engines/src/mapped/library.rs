@@ -14,7 +14,7 @@ use crate::{Checked, EngineError, Result};
 const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
 /// Tables at most.
 pub(crate) const TABLES: u32 = 40;
-/// Files for their owner and whom the umask leaves.
+/// Permissions of new files, less what the umask takes.
 pub(crate) const MODE: u16 = 0o664;
 
 /// Where a cursor goes.
@@ -101,7 +101,7 @@ pub(crate) unsafe trait Library: Sized + 'static {
     unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8];
 
     unsafe fn create(env: Slot<Self::Env>) -> c_int;
-    /// Opens what was created, for [`TABLES`] and with a map of that size, making it where there is none.
+    /// Opens what `create` made, for [`TABLES`] and with a map of that size. Missing files are created.
     unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int;
     unsafe fn sync(env: *mut Self::Env) -> c_int;
     unsafe fn longest_key(env: *mut Self::Env) -> c_int;
@@ -168,7 +168,7 @@ unsafe impl<L: Library> Send for Env<L> {}
 unsafe impl<L: Library> Sync for Env<L> {}
 
 impl<L: Library> Env<L> {
-    /// Opens the environment in a directory, making it where there is none.
+    /// Opens the environment in a directory. Missing files are created.
     pub fn open(dir: &Path, flags: u32) -> Result<Arc<Self>> {
         use std::os::unix::ffi::OsStrExt;
         let doing = format!("open the environment in {}", dir.display());
