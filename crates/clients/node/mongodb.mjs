@@ -119,7 +119,7 @@ function parsed(text) {
   });
 }
 
-const isPlain = (of) => of !== null && Object.getPrototypeOf(of) === Object.prototype;
+const isPlain = (of) => of !== null && of !== undefined && Object.getPrototypeOf(of) === Object.prototype;
 
 // Without nulls: what is absent reads the same.
 function present(fields) {

@@ -5,6 +5,7 @@
     allow(dead_code, reason = "each engine needs its part of it")
 )]
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, iter};
@@ -14,6 +15,9 @@ use embermark_libraries::search_path::is_program;
 use embermark_libraries::search_path::on_search_path;
 
 use crate::{Availability, EngineError};
+
+/// The signal of a program that uses an instruction which the CPU does not have (`signal(7)`).
+const ILLEGAL_INSTRUCTION: i32 = 4;
 
 /// An engine cannot run here.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,6 +103,9 @@ impl Search {
     ) -> Result<String, Missing> {
         let version = asked.output().map_err(|error| error.to_string()).and_then(|output| {
             let text = |bytes| String::from_utf8_lossy(bytes).trim().to_owned();
+            if output.status.signal() == Some(ILLEGAL_INSTRUCTION) {
+                return Err("it uses instructions that this CPU does not have".to_owned());
+            }
             if !output.status.success() {
                 return Err(format!("{}: {}", output.status, text(&output.stderr)));
             }
@@ -206,6 +213,8 @@ mod tests {
         assert!(missing.why.contains("no version of this engine in 'y 1.2'"), "{missing:?}");
         let missing = asked("echo x 1.2; echo no libz >&2; exit 3").unwrap_err();
         assert!(missing.why.contains("exit status: 3: no libz"), "{missing:?}");
+        let missing = asked("kill -ILL $$").unwrap_err();
+        assert!(missing.why.contains("instructions that this CPU does not have"), "{missing:?}");
         let missing = search.version(&mut Command::new("/nowhere/x"), |_| None).unwrap_err();
         assert!(missing.why.contains("`/nowhere/x` failed: No such file"), "{missing:?}");
     }

@@ -1,6 +1,7 @@
 //! Control groups for workers and servers, with limits: cgroup v2, as
 //! <https://docs.kernel.org/admin-guide/cgroup-v2.html> has it, or [`v1`] where its controllers are.
 
+mod own;
 mod v1;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::machine::{self, System};
+pub(crate) use own::limits;
 
 /// Limits by the names of cgroup v2's files, `memory.max`.
 pub(crate) type Limits = BTreeMap<String, String>;

@@ -40,7 +40,7 @@ pub fn look(data: &Path) -> Findings {
     let machine = system.machine(data);
     let disk = storage::disk_below(&system, data, machine.device.as_deref());
     let Warnings { all: mut warnings, passing } = manifest::warnings(&machine, data, 0);
-    warnings.extend(storage::warnings(&machine, disk.as_deref()));
+    warnings.extend(disk.as_deref().and_then(storage::warning));
     warnings.extend(clock::warnings(&system));
     warnings.extend(power::warnings(&system));
     let facts = facts(&system, &machine, data, disk.as_deref());
@@ -53,12 +53,14 @@ fn facts(
     machine: &Machine,
     data: &Path,
     disk: Option<&Path>,
-) -> [(&'static str, Option<String>); 14] {
+) -> [(&'static str, Option<String>); 16] {
     let Machine { file_system, mount_options, governor, .. } = machine;
     [
         ("device", machine.board.clone()),
         ("cpu", cpu(machine)),
         ("memory", machine.memory_bytes.map(|bytes| memory(bytes, system.swap_used()))),
+        ("pages", machine.page_bytes.map(|bytes| format!("{} KiB", bytes >> 10))),
+        ("limits", machine.limits_in_words().map(|limits| format!("{limits} (cgroup)"))),
         ("system", machine.os.clone()),
         ("kernel", machine.kernel.clone()),
         ("storage", disk.map(storage::described)),

@@ -40,6 +40,7 @@ mod engine_library;
 mod error;
 mod explaining;
 mod facts;
+mod file_system;
 mod flash;
 mod floor;
 mod heap;

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::result::Machine;
+use nix::unistd::{SysconfVar, sysconf};
+
+use crate::cgroup;
 
 /// Where facts are read from: this machine, or a made-up tree of its files in a test.
 #[derive(Clone, Debug)]
@@ -37,6 +40,8 @@ impl System {
                 .or_else(|| self.board()),
             cpus: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
             memory_bytes: self.meminfo("MemTotal"),
+            page_bytes: page_bytes(),
+            limits: cgroup::limits(self),
             kernel: self
                 .text("proc/sys/kernel/ostype")
                 .zip(self.text("proc/sys/kernel/osrelease"))
@@ -119,6 +124,10 @@ pub(crate) fn read(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim_end();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn page_bytes() -> Option<u64> {
+    sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
 }
 
 fn cpu_model(cpuinfo: &str) -> Option<String> {
@@ -244,7 +253,8 @@ pub(crate) mod tests {
     fn what_a_machine_does_not_tell_is_absent() {
         let tree = tempfile::tempdir().unwrap();
         let system = System::at(tree.path());
-        let machine = Machine { cpus: None, ..system.machine(Path::new("/data")) };
+        let machine =
+            Machine { cpus: None, page_bytes: None, ..system.machine(Path::new("/data")) };
         assert_eq!(
             serde_json::to_value(machine).unwrap(),
             serde_json::to_value(Machine::default()).unwrap()

@@ -223,6 +223,7 @@ fn another_machine(before: &Machine, now: &Machine) -> Option<String> {
         ("CPU", before.cpu.clone(), now.cpu.clone()),
         ("number of CPUs", number(before.cpus), number(now.cpus)),
         ("memory", memory(before), memory(now)),
+        ("limit of the process", before.limits_in_words(), now.limits_in_words()),
         ("databases' file system", before.file_system.clone(), now.file_system.clone()),
     ]
     .iter()

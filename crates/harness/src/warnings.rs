@@ -4,7 +4,7 @@ use std::path::Path;
 
 use embermark_model::result::{BackgroundCpu, Machine};
 
-use crate::{background_cpu, device};
+use crate::{background_cpu, device, file_system};
 
 /// What warnings are drawn from; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -59,13 +59,14 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let Some(kind @ ("tmpfs" | "ramfs")) = machine.file_system.as_deref() {
-        warnings.push(format!(
-            "the databases live in memory ({kind} at {}): syncs cost nothing and the durability \
-             tiers mean nothing; name a folder on a disk with --dir",
-            data.display()
-        ));
-    }
+    warnings.extend(file_system::warnings(machine, data));
+    warnings.extend(machine.limits_in_words().map(|limits| {
+        format!(
+            "this process is limited to {limits} (cgroup): figures are those of a machine with no \
+             more; run it outside of the container or the service, or keep the limits if your \
+             programs have them"
+        )
+    }));
     let background = conditions.background_cpu.into_iter();
     warnings.extend(background.flat_map(|cpu| background_cpu::warnings(cpu, "at the start")));
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
@@ -155,6 +156,7 @@ mod tests {
         let machine = Machine {
             governor: Some("powersave".to_owned()),
             file_system: Some("tmpfs".to_owned()),
+            limits: [("memory.max".to_owned(), "512000000".to_owned())].into(),
             ..calm()
         };
         let warnings = of(&Conditions {
@@ -174,6 +176,7 @@ mod tests {
         let expected = [
             ("debug build", "cargo build --release"),
             ("tmpfs at /out/data", "on a disk with --dir"),
+            ("limited to 512 MB of memory", "outside of the container"),
             ("took 55 % of", "stop them"),
             ("host of this virtual machine took 25 %", "machine of its own"),
             ("'powersave'", "cpupower"),

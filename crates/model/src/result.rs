@@ -14,6 +14,7 @@ mod disk_curve;
 mod energy;
 mod explained;
 mod flash;
+mod limits;
 mod loaded;
 mod repeated;
 mod run;
@@ -205,6 +206,13 @@ pub struct Machine {
     pub cpus: Option<u32>,
     /// Physical memory in bytes.
     pub memory_bytes: Option<u64>,
+    /// Bytes of a page of memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_bytes: Option<u64>,
+    /// Limits of a container or a service that this process is under, by the names and in the units of
+    /// cgroup v2: `memory.max`, `cpu.max`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, String>,
     /// Kernel name and release.
     pub kernel: Option<String>,
     /// Operating system, as it calls itself.

@@ -443,6 +443,12 @@ pub(crate) fn machine(machine: &Machine) -> String {
         of(&machine.kernel),
         of(&machine.file_system).map(|system| format!("{system} file system")),
         of(&machine.device),
+        // Pages of 4 KiB go without saying.
+        machine
+            .page_bytes
+            .filter(|bytes| *bytes != 4096)
+            .map(|bytes| format!("pages of {} KiB", bytes >> 10)),
+        machine.limits_in_words().map(|limits| format!("limited to {limits} (cgroup)")),
         machine.emulates.as_ref().map(|emulated| {
             format!("limited to emulate {}, not that device", text::plain(&emulated.device))
         }),

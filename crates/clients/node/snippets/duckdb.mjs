@@ -6,7 +6,7 @@ const FILE = "{{file}}";
 // These settings keep the durability. ATTACH is empty where the file is opened directly.
 const SETTINGS = JSON.parse("{{settings}}");
 // Versions before 2.0 have no fsync_mode: they sync every commit.
-if (version() < "v2") delete SETTINGS.fsync_mode;
+if (Number.parseInt(version().slice(1)) < 2) delete SETTINGS.fsync_mode;
 const SET = JSON.parse("{{set}}");
 const ATTACH = "{{attach}}";
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use embermark_engines::{Availability, registry::ENGINES};
 use embermark_harness::doctor::{Findings, look};
+use serde::Serialize;
 
 use super::output;
 use crate::error::Failure;
@@ -39,29 +41,66 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if !data.is_dir() {
         return Err(Failure::usage(format!("{}: is no folder", data.display())));
     }
-    let found = look(&data);
+    let found = Found { device: look(&data), engines: missing() };
     output::print(&match args.format {
         Format::Text => text(&found),
         Format::Json => serde_json::to_string_pretty(&found)
             .map(|text| text + "\n")
             .map_err(|error| Failure::runtime(error.to_string()))?,
     })?;
-    Ok(if found.warnings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if found.device.warnings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn text(found: &Findings) -> String {
+/// What was found.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    device: Findings,
+    /// Engines that cannot run here.
+    #[serde(rename = "missing_engines")]
+    engines: Vec<Missing>,
+}
+
+/// An engine that cannot run here.
+#[derive(Serialize)]
+struct Missing {
+    id: &'static str,
+    why: String,
+    remedy: String,
+}
+
+/// The engines that cannot run here, without those that need a licence first.
+fn missing() -> Vec<Missing> {
+    let engines = ENGINES.iter().filter(|engine| !engine.forbids_publishing());
+    let missing = engines.filter_map(|engine| match engine.availability() {
+        Availability::Ready { .. } => None,
+        Availability::Missing { why, remedy } => {
+            Some(Missing { id: engine.info().id, why, remedy })
+        }
+    });
+    missing.collect()
+}
+
+fn text(found: &Found) -> String {
+    let Found { device: Findings { facts, warnings, .. }, engines } = found;
     let mut text = String::new();
-    for fact in &found.facts {
-        // Writing to a String cannot fail.
+    // Writing to a String cannot fail.
+    for fact in facts {
         let _ = writeln!(text, "{:<9} {}", fact.name, fact.value);
     }
-    if found.warnings.is_empty() {
+    if warnings.is_empty() {
         text.push_str("\nNothing is seen that would disturb a measurement.\n");
-        return text;
+    } else {
+        text.push_str("\nWould disturb a measurement\n");
     }
-    text.push_str("\nWould disturb a measurement\n");
-    for warning in &found.warnings {
+    for warning in warnings {
         let _ = writeln!(text, "  - {warning}");
+    }
+    if !engines.is_empty() {
+        text.push_str("\nEngines that cannot run here\n");
+    }
+    for Missing { id, why, remedy } in engines {
+        let _ = writeln!(text, "  - {id}: {why}; {remedy}");
     }
     text
 }

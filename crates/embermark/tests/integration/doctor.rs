@@ -30,7 +30,7 @@ fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
     let place = Place::new();
     if Path::new("/dev/shm").is_dir() {
         let shown = place.embermark(&["doctor", "--dir", "/dev/shm"]).with(1).stdout;
-        assert!(shown.contains("the databases live in memory"), "{shown}");
+        assert!(shown.contains("the databases are in memory"), "{shown}");
     }
     place.embermark(&["doctor", "--dir", "nowhere"]).with(2).saying(&["nowhere", "--dir"]);
     place.embermark(&["doctor", "--dir", "/etc/hostname"]).with(2).saying(&["is no folder"]);

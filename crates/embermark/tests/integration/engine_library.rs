@@ -338,7 +338,7 @@ fn a_library_that_says_what_cannot_be_is_refused_with_what_is_wrong() {
         ("WEAK_TIER", "tier 'power' survives 'process', which is less than it promises"),
         ("NO_TIER", "tier 'power' survives 9, which is no tier"),
         ("MUTE_TIER", "tier 'power' has no `setting`"),
-        ("NO_FAMILY", "family is 99, which is none"),
+        ("NO_FAMILY", "family is 99, but must be"),
         ("CRASHES_WHEN_LOADED", "killed by signal 11 (SIGSEGV)"),
         ("CRASHES_WHEN_ASKED", "killed by signal 11 (SIGSEGV)"),
     ] {

@@ -254,7 +254,7 @@ fn quoted(path: &Path) -> String {
 }
 
 /// A text as a literal of SQL.
-fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

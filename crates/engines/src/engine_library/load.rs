@@ -77,7 +77,9 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
                 let dialect: abi::Dialect = part(of.dialect, least, "embermark_dialect")?;
                 Functions::Sql(Box::new(Sql::new(of, LibraryDialect::read(&dialect)?)?))
             }
-            other => return Err(format!("its family is {other}, which is none")),
+            other => {
+                return Err(format!("its family is {other}, but must be 1 (key-value) or 2 (SQL)"));
+            }
         };
         let about = about(&engine)?;
         Ok((Api::new(engine, functions)?, about))

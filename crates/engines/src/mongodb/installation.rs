@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::NAME;
+use super::{NAME, cpu};
 use embermark_libraries::search_path;
 
 use crate::deps;
@@ -23,9 +23,23 @@ pub(super) struct Installation {
     pub version: String,
 }
 
+/// Finds the program, unless this CPU lacks what it needs.
+pub(super) fn find() -> Result<Installation, Missing> {
+    let located = located();
+    // Where no version is known, a server of today is what one would install.
+    let version = located.as_ref().map_or("5.0", |found| &found.version);
+    match cpu::lacks(version) {
+        Some(lacking) => Err(Missing {
+            why: format!("MongoDB since 5.0 needs {lacking}, which this CPU does not have"),
+            remedy: "install MongoDB 4.4".to_owned(),
+        }),
+        None => located,
+    }
+}
+
 /// Finds the program: that of the variable, else of the search path, else our own copy, which
 /// needs nothing of the system.
-pub(super) fn find() -> Result<Installation, Missing> {
+fn located() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
     // The server is told absolute paths only.
     let ours = fs::canonicalize(&ours).unwrap_or(ours);

@@ -11,6 +11,7 @@ mod bson;
 mod check;
 mod client;
 mod command;
+mod cpu;
 mod elements;
 mod external;
 mod failure;

@@ -57,7 +57,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
 
 /// A path as a literal of SQL.
 fn literal(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "''"))
+    crate::duckdb::literal(&path.to_string_lossy())
 }
 
 /// A table.

@@ -58,7 +58,7 @@ fn cpu(asked: &Limits) -> Result<Vec<Limit>, String> {
 }
 
 /// Where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.
-fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
+pub(super) fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
     mountinfo.lines().find_map(|line| {
         let (mount, source) = line.split_once(" - cgroup ")?;
         let options = source.rsplit(' ').next()?;
@@ -68,7 +68,7 @@ fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
 }
 
 /// The group of this process in a controller's hierarchy (`cgroups(7)`): `4:cpu,cpuacct:/user`.
-fn own<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
+pub(super) fn own<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
     groups.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let has = parts.next()?.split(',').any(|name| name == controller);

@@ -21,6 +21,8 @@ pub(super) fn in_common(facts: &[Facts]) -> Machine {
         keep(&mut common.cpu, &other.cpu);
         keep(&mut common.cpus, &other.cpus);
         keep(&mut common.memory_bytes, &other.memory_bytes);
+        keep(&mut common.page_bytes, &other.page_bytes);
+        common.limits.retain(|name, value| other.limits.get(name) == Some(value));
         keep(&mut common.kernel, &other.kernel);
         keep(&mut common.os, &other.os);
         keep(&mut common.governor, &other.governor);

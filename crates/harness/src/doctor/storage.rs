@@ -1,10 +1,8 @@
-//! The disk below a folder: what kind it is, how worn, and what of it disturbs.
+//! The disk below a folder: what kind it is, how worn, and whether that disturbs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use embermark_model::result::Machine;
 
 use super::size;
 use crate::block_device::{self, kind, name};
@@ -51,39 +49,13 @@ pub(super) fn wear(disk: &Path) -> Option<String> {
     Some(format!("{} of its life used{spare}", cells.join(" and ")))
 }
 
-/// What of the file system and the disk disturbs.
-pub(super) fn warnings(machine: &Machine, disk: Option<&Path>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let option = |wanted: &str| {
-        machine.mount_options.iter().flat_map(|all| all.split(',')).any(|option| option == wanted)
-    };
-    if let Some(option) = ["nobarrier", "barrier=0"].into_iter().find(|wanted| option(wanted)) {
-        warnings.push(format!(
-            "the file system is mounted with {option}: what is synced may still be in the disk's \
-             cache, so that the tier power promises what is not kept; mount it without"
-        ));
-    }
-    if option("sync") {
-        warnings.push(
-            "the file system is mounted with sync: every write waits for the disk, in every tier; \
-             mount it without"
-                .to_owned(),
-        );
-    }
-    if machine.file_system.as_deref() == Some("overlay") {
-        warnings.push(
-            "the databases would live in a container's layers (overlay), through which no device \
-             is seen; name a folder of a volume with --dir"
-                .to_owned(),
-        );
-    }
-    let Some(disk) = disk else { return warnings };
+/// What of the disk disturbs.
+pub(super) fn warning(disk: &Path) -> Option<String> {
     let worn = life_time(disk).is_some_and(|steps| steps.iter().any(|step| *step >= 10));
-    if worn || spare_blocks(disk).is_some_and(|step| step >= 2) {
-        warnings.push(format!(
+    (worn || spare_blocks(disk).is_some_and(|step| step >= 2)).then(|| {
+        format!(
             "the disk is nearly worn out ({}): a worn one is slower, and fails; replace it",
             wear(disk).unwrap_or_default()
-        ));
-    }
-    warnings
+        )
+    })
 }

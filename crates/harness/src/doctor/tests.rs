@@ -55,7 +55,7 @@ fn a_partition_is_that_of_its_disk_and_a_card_says_what_it_is() {
         "SD card SC32G, 29.7 GiB, /dev/mmcblk0, its cache: write through"
     );
     assert_eq!(storage::wear(&disk), None);
-    assert_eq!(storage::warnings(&Machine::default(), Some(&disk)), Vec::<String>::new());
+    assert_eq!(storage::warning(&disk), None);
     assert_eq!(block_device::below(&tree.system(), makedev(0, 41), Some("overlay")), None);
 }
 
@@ -68,7 +68,7 @@ fn an_emmc_tells_how_worn_it_is_and_is_replaced_at_its_end() {
             ("device/pre_eol_info", spare),
         ]);
         let disk = block_device::below(&tree.system(), makedev(179, 2), None).unwrap();
-        (storage::wear(&disk), storage::warnings(&Machine::default(), Some(&disk)).len())
+        (storage::wear(&disk), storage::warning(&disk).map_or(0, |_| 1))
     };
     let young = "0 to 10 % and 20 to 30 % of its life used; spare blocks are there";
     assert_eq!(told("0x01 0x03", "0x01"), (Some(young.to_owned()), 0));
@@ -91,23 +91,6 @@ fn what_is_made_of_disks_is_the_first_of_them_and_a_disk_by_usb_is_told() {
     tree.link("sys/class/block/vault", "sys/devices/virtual/block/dm-0");
     let disk = block_device::below(&tree.system(), makedev(0, 30), Some("/dev/vault")).unwrap();
     assert_eq!(storage::described(&disk), "disk by USB Flash Disk, /dev/sda");
-}
-
-#[test]
-fn mounts_that_change_what_a_sync_means_are_warned_of() {
-    let warned = |file_system: &str, options: &str| {
-        let machine = Machine {
-            file_system: Some(file_system.to_owned()),
-            mount_options: Some(options.to_owned()),
-            ..Machine::default()
-        };
-        storage::warnings(&machine, None)
-    };
-    assert_eq!(warned("ext4", "rw,relatime,async"), Vec::<String>::new());
-    assert!(warned("ext4", "rw,nobarrier")[0].contains("mounted with nobarrier"));
-    assert!(warned("ext4", "rw,barrier=0")[0].contains("mounted with barrier=0"));
-    assert!(warned("ext4", "rw,sync")[0].contains("every write waits"));
-    assert!(warned("overlay", "rw")[0].contains("a folder of a volume"));
 }
 
 #[test]

@@ -49,9 +49,13 @@ impl Differences {
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
 /// What must be the same of two results, or their figures compare nothing.
-const CONDITIONS: [Condition; 27] = [
+const CONDITIONS: [Condition; 29] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
+    ("page size", |file| shown(file.manifest.machine.page_bytes?)),
+    ("limits of its cgroup", |file| {
+        Some(file.manifest.machine.limits_in_words().unwrap_or_else(|| "none".to_owned()))
+    }),
     ("operating system", |file| file.manifest.machine.os.clone()),
     ("governor", |file| file.manifest.machine.governor.clone()),
     ("file system", |file| file.manifest.machine.file_system.clone()),

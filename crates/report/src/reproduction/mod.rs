@@ -82,7 +82,7 @@ fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
 /// What is ours in its runs, what it cannot have here, and where it contradicts itself.
 fn said(source: &Source) -> Vec<notes::Note> {
     let ours = source.ours.iter().map(|(letter, text)| note(letter, text.clone()));
-    let missing = source.missing.iter().map(|text| note("not to be had", text.clone()));
+    let missing = source.missing.iter().map(|text| note("not available", text.clone()));
     let contradictions =
         source.contradictions.iter().map(|text| note("contradicts itself", text.clone()));
     ours.chain(missing).chain(contradictions).collect()
