@@ -13,6 +13,7 @@
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make older  on request alone: DuckDB 1.5.6 and RocksDB 10.4.2, to measure beside today's releases (docs/configurations.md)
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines/turso.md)
+# make sqlcipher  on request alone: SQLCipher, which is SQLite with encrypted pages, as such a library
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # make book   on request alone: docs/ as a book in target/book, by mdBook, which it compiles once
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
@@ -20,7 +21,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients older turso chdb book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients older turso chdb sqlcipher book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -75,6 +76,9 @@ older:
 
 turso:
 	@scripts/deps.sh turso
+
+sqlcipher:
+	@scripts/deps.sh sqlcipher
 
 chdb:
 	@scripts/deps.sh chdb

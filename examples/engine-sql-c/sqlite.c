@@ -18,6 +18,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* What it is; a file that includes this one may say that it is something else, and what runs before all else. */
+#ifndef ENGINE_ID
+#define ENGINE_ID "sqlite-library"
+#define ENGINE_NAME "SQLite of the system, an example in C"
+#define ENGINE_LICENCE "public domain"
+#define FIRST ""
+#define FURTHER_SETTINGS
+#endif
+
 /* How long a client waits for another one, in ms. */
 #define PATIENCE 60000
 /* Texts beside the key of a row that is taken to be narrow (https://www.sqlite.org/withoutrowid.html). */
@@ -267,7 +276,8 @@ static int configure(client *client) {
     sqlite3_busy_timeout(client->db, PATIENCE);
     /* No new plan for every parameter (https://www.sqlite.org/queryplanner-ng.html#qpsg). */
     sqlite3_db_config(client->db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
-    int status = script(client, pragmas);
+    int status = script(client, FIRST);
+    if (status == EMBERMARK_OK) status = script(client, pragmas);
     if (status == EMBERMARK_OK) status = prepare_raw(client, "BEGIN", &client->begin_read);
     if (status == EMBERMARK_OK) status = prepare_raw(client, "BEGIN IMMEDIATE", &client->begin_write);
     if (status == EMBERMARK_OK) status = prepare_raw(client, "COMMIT", &client->commit);
@@ -314,7 +324,8 @@ static int open_client(client *first, client **made) {
 }
 
 static int settings_of(client *client, embermark_take_setting take, void *context) {
-    static const char *const NAMES[] = {"journal_mode", "synchronous", "cache_size", "page_size", "locking_mode"};
+    static const char *const NAMES[] = {
+        "journal_mode", "synchronous", "cache_size", "page_size", "locking_mode" FURTHER_SETTINGS};
     for (size_t n = 0; n < sizeof NAMES / sizeof *NAMES; n++) {
         char sql[64];
         sqlite3_stmt *raw;
@@ -457,9 +468,9 @@ static const struct embermark_tier TIERS[] = {
 static struct embermark_engine engine = {
     .size = sizeof engine,
     .abi = EMBERMARK_ABI,
-    .id = "sqlite-library",
-    .name = "SQLite of the system, an example in C",
-    .licence = "public domain",
+    .id = ENGINE_ID,
+    .name = ENGINE_NAME,
+    .licence = ENGINE_LICENCE,
     .family = EMBERMARK_SQL,
     .flags = EMBERMARK_AUTOCOMMIT | EMBERMARK_READS_BATCH,
     .tiers = TIERS,

@@ -3,6 +3,8 @@
 https://docs.jcea.es/berkeleydb/latest/: an environment, a B-tree for each table, a cursor for ranges.
 """
 
+from functools import partial
+
 from berkeleydb import db
 
 
@@ -50,13 +52,7 @@ class Database:
             self.transaction = None
 
     def get(self, table):
-        get, transaction = self.table(table).get, self.transaction
-
-        def read(params):
-            value = get(params[0], txn=transaction)
-            return [] if value is None else [(value,)]
-
-        return read
+        return partial(self.table(table).get, txn=self.transaction)
 
     def put(self, table):
         put, transaction = self.table(table).put, self.transaction
@@ -70,9 +66,9 @@ class Database:
     def delete(self, table):
         delete, transaction = self.table(table).delete, self.transaction
 
-        def remove(params):
+        def remove(key):
             try:
-                delete(params[0], txn=transaction)
+                delete(key, txn=transaction)
             except db.DBNotFoundError:
                 return 0
             return 1

@@ -6,7 +6,9 @@ this one. Such a file has `version()` and `open(connection)`, which returns an o
 - `settings(names)`: the values of settings, as the database itself tells them;
 - where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 - `begin(writes)`, `commit()`: a transaction;
-- for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`, for
+- for pairs `get(table)` and `delete(table)`, functions of a key, the first of which returns the value or None: where it can
+  be, that of the package itself, so that no call of Python's is between;
+- for SQL `run(text)` and `query(text)`, for pairs `put(table)` and `scan(table)`, for
   documents `insert(table)`, `upsert(table)`, `find(table)`, `update(table)`, `remove(table)` and `ask(table)`: a function of
   a tuple of parameters that does the call and returns its answer, the number of rows changed or the rows;
 - where it has to, `prepared(call, table, rows)`: before the clock starts makes of the tuples of a call what its function
@@ -27,6 +29,8 @@ from time import perf_counter_ns
 
 NAMES = (None, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update", "remove", "ask", "count")
 RUN, QUERY, BULK = 1, 2, 3
+# Calls whose only parameter is a key.
+OF_KEYS = {"get", "delete"}
 # Calls that answer with a number of rows.
 CHANGES = {"run", "bulk", "put", "delete", "insert", "upsert", "update", "remove", "count"}
 
@@ -86,7 +90,8 @@ class Block:
         for _ in range(calls):
             code, target, columns = reader.words(3)
             values = [reader.column(self.operations) for _ in range(columns)]
-            rows = list(zip(*values)) if values else [()] * self.operations
+            of_keys = NAMES[code] in OF_KEYS
+            rows = values[0] if of_keys else list(zip(*values)) if values else [()] * self.operations
             self.calls.append((code, target, rows))
 
 
@@ -237,7 +242,10 @@ def answer(name, found, rows):
     """The bytes of an answer, of which `rows` makes rows if the package's file has it."""
     if name in CHANGES:
         return struct.pack("<q", found)
-    found = rows(found) if rows else found
+    if name == "get":
+        found = [] if found is None else [(found,)]
+    elif rows:
+        found = rows(found)
     columns = len(found[0]) if found else 0
     parts = [struct.pack("<QQ", len(found), columns)]
     parts.extend(value(of) for row in found for of in row)

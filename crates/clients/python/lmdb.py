@@ -4,6 +4,8 @@ https://lmdb.readthedocs.io/en/release/: a transaction as a context manager for 
 iterated for ranges.
 """
 
+from functools import partial
+
 import lmdb
 
 
@@ -54,37 +56,57 @@ class Database:
         self.transaction.commit()
         self.transaction = None
 
-    def within(self, table, writes, call):
-        """A function that does a call in the transaction that is open, or in one of its own."""
+    def get(self, table):
         table, begin = self.table(table), self.own.begin
         if self.transaction is not None:
-            transaction = self.transaction
+            return partial(self.transaction.get, db=table)
+
+        def get(key):
+            with begin() as transaction:
+                return transaction.get(key, db=table)
+
+        return get
+
+    def put(self, table):
+        table, begin = self.table(table), self.own.begin
+        if self.transaction is not None:
+            put = self.transaction.put
+            return lambda pair: put(*pair, db=table)
+
+        def put(pair):
+            with begin(write=True) as transaction:
+                return transaction.put(*pair, db=table)
+
+        return put
+
+    def delete(self, table):
+        table, begin = self.table(table), self.own.begin
+        if self.transaction is not None:
+            return partial(self.transaction.delete, db=table)
+
+        def delete(key):
+            with begin(write=True) as transaction:
+                return transaction.delete(key, db=table)
+
+        return delete
+
+    def count(self, table):
+        return self.reading(table, lambda transaction, table, params: transaction.stat(table)["entries"])
+
+    def scan(self, table):
+        return self.reading(table, scan)
+
+    def reading(self, table, call):
+        """A function that does a call in the transaction that is open, or in one of its own."""
+        table, begin, transaction = self.table(table), self.own.begin, self.transaction
+        if transaction is not None:
             return lambda params: call(transaction, table, params)
 
         def alone(params):
-            with begin(write=writes) as transaction:
+            with begin() as transaction:
                 return call(transaction, table, params)
 
         return alone
-
-    def get(self, table):
-        def get(transaction, table, params):
-            value = transaction.get(params[0], db=table)
-            return [] if value is None else [(value,)]
-
-        return self.within(table, False, get)
-
-    def count(self, table):
-        return self.within(table, False, lambda transaction, table, params: transaction.stat(table)["entries"])
-
-    def put(self, table):
-        return self.within(table, True, lambda transaction, table, params: int(transaction.put(*params, db=table)))
-
-    def delete(self, table):
-        return self.within(table, True, lambda transaction, table, params: int(transaction.delete(params[0], db=table)))
-
-    def scan(self, table):
-        return self.within(table, False, scan)
 
     def bulk(self, table, columns):
         table = self.table(table)

@@ -38,13 +38,7 @@ class Database:
             self.batch = None
 
     def get(self, table):
-        get = self.table(table).get
-
-        def read(params):
-            value = get(params[0])
-            return [] if value is None else [(value,)]
-
-        return read
+        return self.table(table).get
 
     def put(self, table):
         if self.batch is not None:
@@ -66,9 +60,9 @@ class Database:
     def delete(self, table):
         if self.batch is not None:
             delete, prefix = self.batch.delete, self.own.get(b"\0" + table.encode())
-            return lambda params: delete(prefix + params[0]) or -1
+            return lambda key: delete(prefix + key) or -1
         delete, sync = self.table(table).delete, self.sync
-        return lambda params: delete(params[0], sync=sync) or -1
+        return lambda key: delete(key, sync=sync) or -1
 
     def scan(self, table):
         iterator = self.table(table).iterator

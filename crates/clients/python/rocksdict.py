@@ -55,13 +55,7 @@ class Database:
             self.batch = None
 
     def get(self, table):
-        get = self.family(table).get
-
-        def read(params):
-            value = get(params[0])
-            return [] if value is None else [(value,)]
-
-        return read
+        return self.family(table).get
 
     def put(self, table):
         if self.batch is not None:
@@ -84,9 +78,9 @@ class Database:
     def delete(self, table):
         if self.batch is not None:
             delete, family = self.batch.delete, self.own.get_column_family_handle(f"table {table}")
-            return lambda params: delete(params[0], family) or -1
+            return lambda key: delete(key, family) or -1
         delete = self.family(table).delete
-        return lambda params: delete(params[0]) or -1
+        return lambda key: delete(key) or -1
 
     def scan(self, table):
         family = self.family(table)

@@ -46,14 +46,8 @@ class Database:
             self.batch = None
 
     def get(self, table):
-        _, rows = self.table(table)
-        get = self.own.get
-
-        def read(params):
-            value = get(rows + params[0])
-            return [] if value is None else [(value,)]
-
-        return read
+        (_, rows), get = self.table(table), self.own.get
+        return lambda key: get(rows + key)
 
     def count(self, table):
         keys, _ = self.table(table)
@@ -89,9 +83,9 @@ class Database:
     def delete(self, table):
         keys, rows = self.table(table)
 
-        def delete(pipeline, params):
-            pipeline.delete(rows + params[0])
-            pipeline.zrem(keys, params[0])
+        def delete(pipeline, key):
+            pipeline.delete(rows + key)
+            pipeline.zrem(keys, key)
 
         return self.changing(delete)
 

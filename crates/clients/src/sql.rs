@@ -165,6 +165,10 @@ impl SqlStore for TapedSql {
         self.store.checkpoints()
     }
 
+    fn plan(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<String>> {
+        self.store.plan(sql, params)
+    }
+
     fn data_changed(&mut self) {
         self.store.data_changed();
     }

@@ -174,6 +174,12 @@ pub trait SqlStore: Lifecycle {
         Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
     }
 
+    /// The plan that the engine has for a query with these parameters, as it tells it, line by line; `None`, the default,
+    /// where it tells none. Outside the clock.
+    fn plan(&mut self, _sql: &str, _params: &[Param<'_>]) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Checkpoints that the engine has begun on its own or was asked for, since it counts them, by its
     /// own statistics. `None`, the default, where it counts none. Outside the clock.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
@@ -234,8 +240,22 @@ pub trait RangePartitions: Sync {
     fn about(&self) -> &'static str;
 }
 
+/// How a query asks for the plan of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Explain {
+    /// What stands before it.
+    pub prefix: &'static str,
+    /// Adds what a row of the answer says, as lines.
+    pub read: fn(&dyn ResultRow, &mut String) -> Result<()>,
+}
+
 /// How an engine writes what SQL leaves open. A default is standard SQL where there is one.
 pub trait Dialect: Sync {
+    /// How it is asked for the plan of a query; `None` where no query does that.
+    fn explain(&self) -> Option<Explain> {
+        None
+    }
+
     /// The name of a type.
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {

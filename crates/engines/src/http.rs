@@ -34,7 +34,8 @@ pub(crate) struct HttpClient {
     pub address: Address,
     /// The media type of answers that is asked for with every request, if any.
     pub accept: Option<&'static str>,
-    /// Who asks, if anybody.
+    /// Who asks, `name:password`, if anybody; and as each request says it.
+    pub user: Option<String>,
     pub authorization: Option<String>,
     pub database: String,
     /// How another process reaches the database.
@@ -52,15 +53,17 @@ impl HttpClient {
         elsewhere: &Address,
     ) -> Self {
         // As HTTP sends them: RFC 7617.
-        let basic = |user| format!("Basic {}", BASE64_STANDARD.encode(user));
+        let (plain, user) = (user.and_then(url::decoded), user.unwrap_or(NOBODY));
+        let basic = |plain| format!("Basic {}", BASE64_STANDARD.encode(plain));
         Self {
             engine,
             agent: agent(address),
             address: address.clone(),
             accept: None,
-            authorization: user.and_then(url::decoded).map(basic),
+            authorization: plain.as_ref().map(basic),
+            user: plain,
             database: database.to_owned(),
-            at: format!("{database} {} {elsewhere}", user.unwrap_or(NOBODY)),
+            at: format!("{database} {user} {elsewhere}"),
         }
     }
 
@@ -99,6 +102,12 @@ impl HttpClient {
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
         let request = self.headers(self.agent.post(self.url(path)));
         self.answer("POST", path, request.header("content-type", content_type).send(body))
+    }
+
+    /// Deletes what is at such a path; the errors are the same.
+    #[cfg(feature = "influxdb")]
+    pub fn delete(&self, path: &str) -> Result<Body> {
+        self.answer("DELETE", path, self.headers(self.agent.delete(self.url(path))).call())
     }
 
     /// Puts a body at such a path; the errors are the same.

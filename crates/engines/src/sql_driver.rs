@@ -10,8 +10,8 @@ pub(crate) mod times;
 
 use crate::clients::again_if;
 use crate::sql::{
-    Access, CANNOT_DECIDE, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef,
-    Visit,
+    Access, CANNOT_DECIDE, CsvFile, Dialect, Explain, Param, QueryKind, Rows, SqlStore, Statement,
+    TableDef, Visit,
 };
 use crate::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
@@ -102,6 +102,11 @@ pub(crate) trait Driver: Sized + 'static {
 
     /// [`SqlStore::data_changed`].
     fn data_changed(&mut self) {}
+
+    /// [`SqlStore::plan`], of an engine that tells it by another way than a query.
+    fn plan(&mut self, _sql: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
 
     /// [`SqlStore::expect`].
     fn expect(&mut self, _: QueryKind) -> Result<()> {
@@ -393,6 +398,15 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn expect(&mut self, step: QueryKind) -> Result<()> {
         self.driver.expect(step)
+    }
+
+    fn plan(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<String>> {
+        let Some(Explain { prefix, read }) = self.driver.dialect().explain() else {
+            return self.driver.plan(sql);
+        };
+        let (explain, mut plan) = (self.prepare(&format!("{prefix} {sql}"))?, String::new());
+        self.query(explain, params, &mut |row| read(row, &mut plan))?;
+        Ok(Some(plan))
     }
 
     fn checkpoints(&mut self) -> Result<Option<u64>> {

@@ -1,7 +1,7 @@
 //! The journal: what a run was asked, and every trial as it ended, a line of JSON each. A run that
 //! is cut off loses at most the trial that was under way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -245,7 +245,10 @@ pub fn assemble(journal: &Journal) -> ResultFile {
             ended.map(|ended| Box::new(ended.trial.clone()))
         };
         let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
-        Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) }
+        let mut cell =
+            Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) };
+        keep_plans_once(&mut cell);
+        cell
     });
     ResultFile {
         schema: SCHEMA,
@@ -263,6 +266,21 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         },
         plan: head.plan.clone(),
         cells: cells.collect(),
+    }
+}
+
+/// Leaves a phase's plan out of the trials in which it is that of the first one.
+fn keep_plans_once(cell: &mut Cell) {
+    let mut first: HashMap<String, String> = HashMap::new();
+    let Cell { trials, counting, explaining, .. } = cell;
+    let others = [counting, explaining].into_iter().flatten().map(|trial| &mut **trial);
+    for phase in trials.iter_mut().chain(others).flat_map(|trial| &mut trial.phases) {
+        let Some(plan) = &phase.plan else { continue };
+        match first.get(&phase.phase) {
+            Some(known) if known == plan => phase.plan = None,
+            Some(_) => {}
+            None => drop(first.insert(phase.phase.clone(), plan.clone())),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a load inserted, what that came to on the trial's disk, and the maintenance after it.
+//! What a run put in or deleted, what that came to on the trial's disk, and the maintenance after it.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ impl Loads {
         self.own_disk.then(|| Before::at(&self.site)).flatten()
     }
 
-    /// After a run of a phase that did `ops` operations; `None` where it inserts no rows. After the
+    /// After a run of a phase that did `ops` operations; `None` where it neither inserts nor deletes rows. After the
     /// `last` one the engine runs its maintenance; the second is when that had its disk for itself.
     pub fn end(
         &self,

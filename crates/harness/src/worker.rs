@@ -270,6 +270,7 @@ impl Trial<'_> {
         let mut meter = Meter::new(most.into_iter().chain(bound).min());
         self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
+        let mut ran_some = false;
         let lasts = self.bench.lasts(index);
         let once = self.bench.once(index);
         let (runs, warmup) =
@@ -355,6 +356,7 @@ impl Trial<'_> {
                 measured.elapsed_ns = (mean.round() as u64).max(1);
             }
             let done = (index, measured.ops);
+            ran_some |= measured.ops > 0;
             let loads = &self.loads;
             let (loaded, maintained) =
                 loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
@@ -407,6 +409,9 @@ impl Trial<'_> {
                 }
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
+        }
+        if phase.status.has_figures() && ran_some {
+            phase.plan = self.bench.plan(index);
         }
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         (phase.latency, phase.response) = (merged(&latencies), merged(&responses));

@@ -36,8 +36,21 @@ pub fn summary(histogram: &Histogram, sampled_every: u64) -> Option<Latency> {
         p99: percentile(0.99, 100),
         p99_9: percentile(0.999, 1_000),
         max: histogram.max(),
+        stalled: Some(stalled(histogram)),
         hdr: BASE64.encode(encoded),
     })
+}
+
+/// The share of the operations' time in those that took more than ten times the median.
+fn stalled(histogram: &Histogram) -> f64 {
+    let most = histogram.value_at_quantile(0.5).saturating_mul(10);
+    let time = |from: u64| {
+        let values = histogram.iter_recorded().map(|value| (value.value_iterated_to(), value));
+        let values = values.filter(|(ns, _)| *ns > from);
+        values.map(|(ns, value)| ns as f64 * value.count_at_value() as f64).sum::<f64>()
+    };
+    let all = time(0);
+    if all > 0.0 { time(most) / all } else { 0.0 }
 }
 
 /// Merges latency records of several runs or trials into one; `None` when there is none to merge
@@ -89,6 +102,18 @@ mod tests {
         let few = summary(&of([5, 6, 7]), 1).unwrap();
         assert_eq!((few.p95, few.p99, few.p99_9), (None, None, None));
         assert_eq!(summary(&of([]), 1), None);
+    }
+
+    #[test]
+    fn pauses_are_what_took_more_than_ten_times_the_median() {
+        let stalled = |of: Histogram| summary(&of, 1).unwrap().stalled.unwrap();
+        assert_eq!(stalled(of([100; 99])), 0.0);
+        assert_eq!(stalled(of([[100; 99].as_slice(), &[1_000]].concat())), 0.0);
+        let paused = stalled(of([[100; 90].as_slice(), &[1_000; 10]].concat()));
+        assert_eq!(paused, 0.0, "ten times is no more than ten times");
+        // 9,900 ns of 100 each, and one pause as long as all of them.
+        let paused = stalled(of([[100; 99].as_slice(), &[9_900]].concat()));
+        assert!((paused - 0.5).abs() < 0.001, "{paused}");
     }
 
     #[test]

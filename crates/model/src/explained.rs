@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::result::Counts;
+
 /// How a cost of an engine stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -17,7 +19,9 @@ pub enum StandsOut {
 pub struct Explained {
     /// How it stands out.
     pub how: StandsOut,
-    /// The phases it is so in, by name.
+    /// The kinds of phases it is so in, of every workload.
+    pub counts: &'static [Counts],
+    /// Other phases it is so in, by name.
     pub phases: &'static [&'static str],
     /// Why, in some words: `a column store, made for many rows at a time`.
     pub why: &'static str,

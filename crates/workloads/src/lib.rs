@@ -359,6 +359,12 @@ pub trait Bench {
         Repeat::Never
     }
 
+    /// What plan the engine has for the query of a phase that was run, as it tells it, or why it tells none; `None` where there
+    /// is no query, or the engine has no words for plans. Outside the clock.
+    fn plan(&mut self, _phase: usize) -> Option<String> {
+        None
+    }
+
     /// Operations a second that a phase itself starts on a schedule, where it does.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
         None
@@ -398,8 +404,8 @@ pub trait Bench {
     ) -> Result<Passed, CheckError>;
 
     /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows
-    /// at the width of their types, keys included, absent values 0. `None` for a phase that puts no
-    /// rows in.
+    /// at the width of their types, keys included, absent values 0. `None` for a phase that neither puts rows in
+    /// nor deletes any: after the others the size of the database is looked at.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
 
     /// The settings that keep the durability tier, asked of the engine again

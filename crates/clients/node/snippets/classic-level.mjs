@@ -36,5 +36,5 @@ const pairs = [2, 3, 4, 5].map((sensor) => [key(sensor, now), packed(20 + sensor
 await db.batch(pairs.map(([key, value]) => ({ type: "put", key, value })), SYNC);
 
 // Read a pair back.
-console.log(3, now, (await db.get(key(3, now))).readDoubleLE());
+console.log(3, now, db.getSync(key(3, now)).readDoubleLE());
 await db.close();

@@ -8,6 +8,7 @@
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
+use embermark_model::result::Counts;
 
 use crate::settings::{SWITCH, lines};
 use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
@@ -53,7 +54,8 @@ const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/
 /// What `docs/engines/berkeleydb.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
-    phases: &["open_close", "open"],
+    counts: &[Counts::Start],
+    phases: &[],
     why: "opening runs recovery, which fills its log file of 10 MB with zeros",
     evidence: "--show explain: 2,436 writes and 10 MB an opening",
     section: "docs/engines/berkeleydb.md#what-measurements-show",

@@ -1,11 +1,16 @@
 //! DuckDB's dialect.
 
-use crate::sql::{Dialect, SqlType};
+use super::plan::EXPLAIN;
+use crate::sql::{Dialect, Explain, SqlType};
 
 /// The dialect.
 pub(super) struct DuckDialect;
 
 impl Dialect for DuckDialect {
+    fn explain(&self) -> Option<Explain> {
+        Some(EXPLAIN)
+    }
+
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {
             SqlType::Int => "INTEGER",

@@ -6,7 +6,7 @@
 //! a word, its version, then its functions in the order of their declaration, to whose end alone later
 //! versions add.
 
-use std::ffi::{c_char, c_int, c_short, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_short, c_uchar, c_uint, c_void};
 use std::mem;
 use std::ptr::NonNull;
 
@@ -138,6 +138,7 @@ interfaces! {
     Statement {
         1 release() -> c_int;
         3 kind(status: Status) -> c_uint;
+        4 plan(status: Status, detailed: c_uchar) -> *const c_char;
         5 affected_records(status: Status) -> u64;
         6 input_metadata(status: Status) -> Option<Metadata>;
         7 output_metadata(status: Status) -> Option<Metadata>;

@@ -1,7 +1,7 @@
 //! A prepared statement that lives as long as its store.
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::{ptr, slice};
 
@@ -85,6 +85,17 @@ impl Prepared {
     /// Whether it is a query that locks no row.
     pub fn is_select(&self) -> bool {
         self.of == kind::SELECT
+    }
+
+    /// Its plan, the detailed one, line by line.
+    pub fn plan(&self) -> Done<String> {
+        let (statement, _) = self.input()?;
+        // SAFETY: the statement is alive, and as long as that its plan is a terminated text, where there is one.
+        let plan = unsafe {
+            let plan = self.connection.done(statement.plan(self.connection.status(), 1))?;
+            (!plan.is_null()).then(|| CStr::from_ptr(plan).to_string_lossy())
+        };
+        Ok(plan.as_deref().unwrap_or_default().trim().to_owned())
     }
 
     /// Whether it has parameters that are blobs.

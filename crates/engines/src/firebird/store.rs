@@ -163,6 +163,11 @@ impl Driver for Session {
         statement.run(params, visit)
     }
 
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let told = Prepared::new(&self.connection, sql, self.bytes).and_then(|query| query.plan());
+        told.map(Some).map_err(|e| failed(format!("tell its plan of `{sql}`"), &e))
+    }
+
     fn begin(&mut self, access: Access) -> Result<()> {
         self.connection.begin(access).map_err(|e| failed("begin a transaction", &e))
     }

@@ -26,12 +26,13 @@ pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &
 /// Connects; the database `name` is dropped at the end.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let client = client(url, name).map_err(|why| {
-        let wanted = "give it as http://user:password@host:8086, or without the user";
+        let wanted = "give it as http://user:password@host:8086, or without the user; of version 2 as \
+                      http://ORGANISATION:TOKEN@host:8086";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
     let doing = format!("reach the server at {}", client.address);
     let mut session = Session::connect(client).map_err(|error| {
-        let advice = "is it running, and is it version 1.x?";
+        let advice = "is it running, and is it version 1 or 2?";
         EngineError::failed(NAME, doing, format!("{error}; {advice}"))
     })?;
     session.drop_database_at_end();

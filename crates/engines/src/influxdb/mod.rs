@@ -1,10 +1,11 @@
-//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL.
+//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL, which may be of version 2.
 //!
 //! Points go in by the line protocol, over HTTP or, where nobody has to acknowledge them, over
 //! UDP; questions are asked in InfluxQL over HTTP and answered in MessagePack, which tells an
 //! integer from a float.
 
 mod answer;
+mod bucket;
 mod external;
 mod installation;
 mod line;

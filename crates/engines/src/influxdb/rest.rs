@@ -9,6 +9,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::bucket;
 use super::session::Session;
 use crate::{OpenOptions, Result};
 
@@ -65,6 +66,17 @@ pub(super) fn ours(session: &mut Session, deleted: bool) -> Result<()> {
 /// Waits until nothing is compacted, on a server whose settings are not ours: its cache is left
 /// as it is.
 pub(super) fn given(session: &mut Session) -> Result<()> {
+    if session.second().is_some() {
+        let deadline = Instant::now() + WITHIN;
+        while bucket::compactions(&session.client)? > 0.0 {
+            if Instant::now() > deadline {
+                let why = format!("after {WITHIN:?} compactions run");
+                return Err(Session::failed("finish its maintenance", why));
+            }
+            sleep(LOOK_EVERY);
+        }
+        return Ok(());
+    }
     wait(session, |state, _| state.busy == 0)
 }
 

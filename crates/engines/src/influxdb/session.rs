@@ -6,6 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
 use super::answer::{self, Receive, Row, Value};
+use super::bucket;
 use super::selected::{self, Chosen, Place};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
@@ -29,11 +30,17 @@ pub(super) struct Session {
     form: String,
     places: Vec<Place>,
     drop_database: bool,
+    /// The version, of a server of version 2.
+    second: Option<String>,
 }
 
 impl Session {
     /// Speaks through a client, once the server has answered.
     pub fn connect(mut client: HttpClient) -> Result<Self> {
+        let second = bucket::version(&client);
+        if second.is_some() {
+            client.authorization = bucket::authorization(&client);
+        }
         client.accept = Some(MESSAGE_PACK);
         let database = &client.database;
         // This needs no right.
@@ -45,6 +52,7 @@ impl Session {
             form: String::new(),
             places: Vec::new(),
             drop_database: false,
+            second,
         })
     }
 
@@ -57,8 +65,16 @@ impl Session {
     /// each shard, and the manual advises long spans for data that lie far back or are loaded in
     /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
     pub fn create_database(&mut self) -> Result<()> {
+        if self.second.is_some() {
+            return bucket::create(&self.client);
+        }
         let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
         self.execute(&sql)
+    }
+
+    /// The version of a server of version 2; `None` of version 1.
+    pub fn second(&self) -> Option<&str> {
+        self.second.as_deref()
     }
 
     /// Creates the first user, who may do everything.
@@ -79,6 +95,9 @@ impl Session {
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
+        }
+        if self.second.is_some() {
+            return bucket::delete(&self.client);
         }
         let sql = format!("DROP DATABASE \"{}\"", self.client.database);
         self.execute(&sql)

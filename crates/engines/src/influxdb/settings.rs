@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::session::Session;
-use super::{TIERS, rest, udp};
+use super::{TIERS, bucket, rest, udp};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
@@ -78,6 +78,11 @@ const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 /// # Errors
 /// As of [`read_back`].
 pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+    if session.second().is_some() {
+        let mut settings = bucket::settings(&session.client);
+        settings.retain(|(name, _)| name == "storage-wal-fsync-delay");
+        return Ok(settings);
+    }
     let (_, mut settings) = diagnostics(session)?;
     settings.retain(|(name, _)| name == FSYNC_DELAY);
     Ok(settings)
@@ -90,6 +95,10 @@ pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
 /// The engine's message; the user of a server that is given has to be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
+    if let Some(version) = session.second() {
+        let (version, settings) = (version.to_owned(), bucket::settings(&session.client));
+        return Ok(ReadBack { version, settings, cache: None });
+    }
     let (version, mut settings) = diagnostics(session)?;
     settings.retain(|(name, _)| !(given && name.starts_with("udp.")));
     let version = version.ok_or_else(|| {

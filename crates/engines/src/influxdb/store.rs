@@ -186,6 +186,10 @@ impl SeriesStore for InfluxStore {
 
     /// By the shards of the database, which last a year as it is made: from now on as long as that.
     fn keep_by(&mut self, span_ns: i64) -> Result<()> {
+        if self.session.second().is_some() {
+            let what = "dropping a shard in version 2: its server does so by the time of day alone";
+            return Err(EngineError::unsupported(NAME, what));
+        }
         shards::set_duration(&mut self.session, span_ns)
     }
 

@@ -5,6 +5,7 @@
 //! written by calls in the tier `power`, where a full disk is then an error. A key has up to half a
 //! page.
 
+use embermark_model::result::Counts;
 use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::mapped::{self, library::Library};
@@ -63,7 +64,8 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
 /// What `docs/engines/mdbx.md` says of opening.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
-    phases: &["open_close", "open"],
+    counts: &[Counts::Start],
+    phases: &[],
     why: "the first process that opens it makes its lock file anew and syncs that, in every tier",
     evidence: "strace: msync and fsync of mdbx.lck took 83.6 of the 84 ms of an opening",
     section: "docs/engines/mdbx.md#what-measurements-show",

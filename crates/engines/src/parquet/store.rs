@@ -312,6 +312,10 @@ impl SqlStore for Files {
         })
     }
 
+    fn plan(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<String>> {
+        self.duckdb.plan(sql, params)
+    }
+
     fn data_changed(&mut self) {
         self.duckdb.data_changed();
     }

@@ -4,7 +4,7 @@ use embermark_model::Durability;
 
 use super::offers::{Offer, Offers};
 use super::tier::TIERS;
-use crate::sql::{Dialect, RangePartitions, SqlType, TableDef};
+use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef};
 
 /// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where
 /// it has that. Made once a connection to a server that is given, it stays.
@@ -27,6 +27,16 @@ struct PostgresSql {
 }
 
 impl Dialect for PostgresSql {
+    /// <https://www.postgresql.org/docs/18/using-explain.html>
+    fn explain(&self) -> Option<Explain> {
+        let read = |row: &dyn ResultRow, plan: &mut String| {
+            plan.push_str(row.text(0)?.unwrap_or_default());
+            plan.push('\n');
+            Ok(())
+        };
+        Some(Explain { prefix: "EXPLAIN (COSTS OFF)", read })
+    }
+
     /// Texts are compared by their bytes whatever the database's own collation, which on a server that
     /// is given may be any: <https://www.postgresql.org/docs/18/collation.html>.
     fn type_name(&self, of: SqlType) -> &'static str {

@@ -25,6 +25,7 @@ mod value;
 
 use std::path::{Path, PathBuf};
 
+use embermark_model::result::Counts;
 use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::server::{self, Server};
@@ -44,7 +45,8 @@ const NAME: &str = "postgres";
 /// What `docs/engines/postgres.md` says of connections.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
-    phases: &["open_close", "open"],
+    counts: &[Counts::Start],
+    phases: &[],
     why: "a connection is a process of its own, forked and filled with the catalog",
     evidence: "its own pgbench -C takes 7.0 ms a connection, where MariaDB's thread takes 0.25",
     section: "docs/engines/postgres.md#what-measurements-show",

@@ -58,6 +58,7 @@ const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 /// What `docs/engines/rocksdb.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
+    counts: &[],
     phases: &["insert_count"],
     why: "a bulk load writes, syncs and takes in a file, for one row too",
     evidence: "--show explain of one row: 5 syncs and 1 file taken in, where a commit is one write",

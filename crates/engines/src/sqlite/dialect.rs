@@ -1,6 +1,6 @@
 //! SQLite's dialect.
 
-use crate::sql::{Dialect, SqlType, TableDef};
+use crate::sql::{Dialect, Explain, ResultRow, SqlType, TableDef};
 
 /// The dialect.
 pub(super) struct SqliteDialect;
@@ -11,6 +11,18 @@ pub(super) struct SqliteDialect;
 const MOST_TEXTS: usize = 5;
 
 impl Dialect for SqliteDialect {
+    /// Of each step its number, that of the step it is part of, and what it does:
+    /// <https://www.sqlite.org/eqp.html>.
+    fn explain(&self) -> Option<Explain> {
+        let read = |row: &dyn ResultRow, plan: &mut String| {
+            let is_part = row.int(1)?.is_some_and(|of| of > 0);
+            let indent = if is_part { "  " } else { "" };
+            plan.push_str(&format!("{indent}{}\n", row.text(3)?.unwrap_or_default()));
+            Ok(())
+        };
+        Some(Explain { prefix: "EXPLAIN QUERY PLAN", read })
+    }
+
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {
             SqlType::Int | SqlType::Big => "INTEGER",

@@ -62,6 +62,7 @@ const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 /// What `docs/engines/wiredtiger.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
+    counts: &[],
     phases: &["insert_count"],
     why: "a bulk load makes the table anew and ends in a checkpoint, for one row too",
     evidence: "--show explain of one row: 4 syncs and 36 kB written, where a commit is one write",

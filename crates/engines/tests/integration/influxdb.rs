@@ -16,6 +16,8 @@ use nix::unistd::Pid;
 
 use crate::server::{ServerEngine, given, options, series};
 
+mod second;
+
 const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 
 /// Writes the point of a number.

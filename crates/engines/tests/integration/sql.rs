@@ -152,6 +152,7 @@ const TOPICS: &[(&str, Check)] = &[
     ("an error names the statement and the engine", errors_name_the_statement),
     ("a visitor's error ends the query and nothing else", visitors_may_stop),
     ("statements run whatever was expected", expectations_change_no_answer),
+    ("the plan of a query names what is read, and nothing is done", plans_are_told),
     ("a store opened again holds everything and knows no statement", opens_again),
     ("after a crash its log has every commit, or it says that it has none", recovers),
     ("a store settles after all that", settles),
@@ -608,6 +609,21 @@ fn expectations_change_no_answer(subject: &mut Subject) {
         assert!((again - mean).abs() <= 1e-9 * mean);
         assert_eq!(subject.float("SELECT number FROM bulk WHERE id = 9"), Some(2.25));
     }
+}
+
+fn plans_are_told(subject: &mut Subject) {
+    let (id, dialect) = (subject.engine.info().id, subject.store.dialect());
+    let sql = format!("SELECT number FROM bulk WHERE id = {}", dialect.placeholder(1));
+    let held = subject.int("SELECT COUNT(*) FROM bulk");
+    let Some(plan) = subject.store.plan(&sql, &[Param::Int(9)]).unwrap() else {
+        let tell = ["sqlite", "duckdb", "firebird", "parquet", "postgres", "mariadb"];
+        return assert!(!tell.contains(&id), "{id} tells no plan");
+    };
+    let read = if id == "parquet" { "parquet" } else { "bulk" };
+    assert!(plan.to_lowercase().contains(read), "{id}: {plan}");
+    assert!(!plan.ends_with("\n\n") && plan.lines().all(|line| !line.trim().is_empty()), "{plan}");
+    subject.store.plan("SELECT nonsense FROM nowhere", &[]).unwrap_err();
+    assert_eq!(subject.int("SELECT COUNT(*) FROM bulk"), held);
 }
 
 /// Has the subject's database opened again; a server's client connects again.

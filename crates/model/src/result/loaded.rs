@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeviceIo, DiskSize, Resources, Run};
 
-/// Of a run that inserts rows. What could not be measured is absent, never zero.
+/// Of a run that inserts or deletes rows. What could not be measured is absent, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Bytes of the rows' values at the width of their types, keys included: `docs/resources.md`.
+    /// Bytes of the values of the rows put in, at the width of their types, keys included: `docs/resources.md`. 0 where rows
+    /// were deleted.
     pub user_bytes: u64,
     /// What [`Run::device_io`] is now, in files that say it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]

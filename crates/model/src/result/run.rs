@@ -123,6 +123,10 @@ pub struct PhaseResult {
     /// Nanoseconds that an operation which does nothing takes in the loop of that client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_floor_ns: Option<f64>,
+    /// The plan that the engine has for its query, as the engine tells it, or why it tells none: in the first trial
+    /// that has one, and in those that have another. Absent where there is no query, or no words for plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
     /// Its answer, to be compared with that of other engines: in journals alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<ResultSet>,
@@ -346,6 +350,10 @@ pub struct Latency {
     pub p99_9: Option<u64>,
     /// Largest.
     pub max: u64,
+    /// The share, from 0 to 1, of the time of these operations that went into those which took more than ten times the
+    /// median; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<f64>,
     /// The histogram itself: HdrHistogram V2, deflated, base64. Result files have it; where only the
     /// percentiles are handed on it is empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]

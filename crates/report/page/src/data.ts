@@ -225,6 +225,7 @@ export interface Entry {
   checked_by?: string;
   /** What took its times, where that was a client by its own clock. */
   timed_by?: string;
+  plan?: string;
   tainted: boolean;
   /** Trials of its cell that failed or timed out: the figure is of the others. */
   lost?: number;
@@ -370,6 +371,8 @@ export interface Latency {
   p99?: number;
   p99_9?: number;
   max: number;
+  /** Share of the time in operations that took more than ten times the median. */
+  stalled?: number;
 }
 
 /** Amounts by the key of their column. */

@@ -27,7 +27,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     entry.checked_by && h("p", { class: "hint" }, `What its answer was held to: ${entry.checked_by}`),
     entry.timed_by && h("p", { class: "hint" }, `Times taken by ${entry.timed_by}, by its own clock`),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Beside its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
+    time(box), plan(entry), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Beside its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -58,6 +58,11 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   return [h("h3", {}, "Time"), list(rows)];
 }
 
+/** The engine's plan for the query. */
+function plan({ plan }: Entry): Node[] {
+  return plan === undefined ? [] : [h("h3", {}, "Query plan"), h("p", { class: "hint" }, "As the engine tells it:"), h("pre", { class: "plan" }, plan)];
+}
+
 /** Every run of every trial. */
 function trials(cell: Cell, entry: Entry): Node[] {
   if (cell.trials.length === 0) return [];
@@ -82,11 +87,11 @@ function latency(entry: Entry): Node[] {
   const { latency, response } = entry;
   if (!latency) return [];
   const row = (name: string, of: Latency) =>
-    [name, ...[of.min, of.p50, of.mean, of.p95, of.p99, of.p99_9, of.max].map((ns) => orDash(ns, duration))];
+    [name, ...[of.min, of.p50, of.mean, of.p95, of.p99, of.p99_9, of.max].map((ns) => orDash(ns, duration)), orDash(of.stalled, amount("share"))];
   const every = latency.sampled_every === 1 ? "every operation" : `one operation in ${count(latency.sampled_every)}`;
   return [
     h("h3", {}, "Latency of one operation"),
-    table(`${count(latency.samples)} samples, ${every}`, ["", "min", "p50", "mean", "p95", "p99", "p99.9", "max"],
+    table(`${count(latency.samples)} samples, ${every}`, ["", "min", "p50", "mean", "p95", "p99", "p99.9", "longest", "time in those over 10 × p50"],
       response ? [row("from the scheduled start", response), row("from its start", latency)] : [row("from its start", latency)]),
   ];
 }

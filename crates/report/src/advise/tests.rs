@@ -253,6 +253,7 @@ fn the_tail_is_the_99th_percentile_and_needs_one_of_everybody_in_every_trial() {
                 p99: Some(p99),
                 p99_9: None,
                 max: p99,
+                stalled: None,
                 hdr: String::new(),
             });
         }

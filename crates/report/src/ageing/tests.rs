@@ -195,6 +195,7 @@ fn part(reached: bool, p99: u64) -> PhaseResult {
         p99: Some(p99),
         p99_9: None,
         max: 2 * p99,
+        stalled: None,
         hdr: String::new(),
     };
     let seen = run.observed.as_mut().unwrap();

@@ -263,6 +263,7 @@ fn measured() -> Vec<Column> {
     let of_phase = LATENCY.map(|(name, get)| {
         whole(&format!("latency_{name}"), move |line| get(line.phase?.latency.as_ref()?))
     });
+    let stalled = real("latency_stalled", |line| line.phase?.latency.as_ref()?.stalled);
     let of_trial = [
         trial("open_ns", |trial| trial.open_ns),
         trial("wall_ns", |trial| Some(trial.wall_ns)),
@@ -315,6 +316,7 @@ fn measured() -> Vec<Column> {
         }),
         flag("lost", |line| Some(line.cell.is_lost(line.trial?))),
     ];
+    let of_phase = of_phase.into_iter().chain([stalled]);
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 

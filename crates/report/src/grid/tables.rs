@@ -20,6 +20,7 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>
         // What is not asked for is not made: latencies are put together out of every trial's histogram.
         options.intervals.then(|| intervals(group)).flatten(),
         options.latency.then(|| latency(group)).flatten(),
+        options.latency.then(|| pauses(group)).flatten(),
         throughput(group),
         client_machines::of(group),
         response(group),
@@ -76,6 +77,18 @@ fn latency(group: &Group<'_>) -> Option<Grid> {
         Some(Text { second, ..Text::of(format::duration(latency.p50 as f64)) })
     };
     by_phase(group, "latency of one operation, p50 and p99", false, &[("", show)])
+}
+
+/// The longest operation, and the share of the time in those that took more than ten times the median.
+fn pauses(group: &Group<'_>) -> Option<Grid> {
+    let show: Show<'_> = &|_, measured| {
+        let latency = measured.figure.latency()?;
+        let share = |stalled: f64| format!("{:.1} %", 100.0 * stalled);
+        let second = format::or_dash(latency.stalled, share);
+        Some(Text { second, ..Text::of(format::duration(latency.max as f64)) })
+    };
+    let of = "longest of the timed operations, and share of their time above 10 times the median";
+    by_phase(group, of, false, &[("", show)])
 }
 
 /// The 95 % intervals of time and ratio.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use embermark_model::Status;
 use embermark_model::result::{
     Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
 };
+use embermark_model::{Status, foreign};
 
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::scaling::{Scaling, Surprise};
@@ -15,6 +15,9 @@ use crate::summary::{
     self, Engine, Entry, Figure, Group, Phases, Row, Usage, Work, beside, explained, loading,
 };
 use crate::text;
+
+/// The longest plan, in characters.
+const PLAN: usize = 4_000;
 
 /// The longest text of a reason; the result file has it whole.
 const LONGEST_REASON: usize = 2_000;
@@ -156,6 +159,7 @@ fn entry_data<'a>(
         status,
         reason: reason(why),
         checked_by: known().find_map(|part| part.checked_by.as_deref()).map(text::plain),
+        plan: known().find_map(|part| part.plan.as_deref()).map(plan),
         timed_by: known().find_map(|part| part.timed_by.as_deref()).map(text::plain),
         tainted: measured.is_some_and(|measured| measured.tainted),
         lost: measured.map_or(0, |measured| measured.lost),
@@ -180,6 +184,11 @@ fn entry_data<'a>(
 /// A phase of a trial, which stands at this place in most trials.
 fn of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseResult> {
     Work::Near(phase, near).of(trial).next()
+}
+
+/// A plan line by line, up to a length; the result file has it whole.
+fn plan(text: &str) -> String {
+    foreign::shortened(foreign::screen(text.trim_end(), false), PLAN)
 }
 
 /// The percentiles are all that is shown.

@@ -263,6 +263,9 @@ pub struct EntryData<'a> {
     /// Who said what is right, where no oracle does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_by: Option<String>,
+    /// The plan that the engine has for its query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
     /// What took its times, where that was a client by its own clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_by: Option<String>,

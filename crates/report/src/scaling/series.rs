@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{PhaseKind, ResultFile};
 use embermark_model::{Client, Durability, Scale};
 
 use super::{SeriesId, Within};
+use crate::kinds::Kinds;
 use crate::summary::{self, Comparison, Figure, Group, Row};
 
 /// One phase in one variant, the smallest scale first.
 pub(super) struct Series<'a, 'c> {
     pub id: SeriesId<'a>,
+    pub kind: PhaseKind,
     pub points: Vec<Point<'a, 'c>>,
 }
 
@@ -67,7 +69,7 @@ pub(super) fn of<'a, 'c>(
     comparison: &'c Comparison<'a>,
 ) -> Vec<Series<'a, 'c>> {
     let mut all: Vec<Series<'a, 'c>> = Vec::new();
-    let mut places = HashMap::new();
+    let (mut places, kinds) = (HashMap::new(), Kinds::of(file));
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
         // Once for each engine, and not for each of its figures.
@@ -76,7 +78,8 @@ pub(super) fn of<'a, 'c>(
         for row in &group.rows {
             let Some(phase) = row.phase else { continue };
             let variant = row.variant.unwrap_or(group.variant);
-            let inserts = row.loadings.iter().any(Option::is_some);
+            let user_bytes = row.loadings.iter().flatten().map(|of| of.get("user_bytes"));
+            let inserts = user_bytes.flatten().any(|bytes| bytes > 0.0);
             let times = times(&families, group, row);
             let point = Point { scale: group.scale, rows, inserts, times };
             let main = row.variant.is_none();
@@ -87,7 +90,10 @@ pub(super) fn of<'a, 'c>(
                 // All rows of the data, and as many asked for by their number, are one scale.
                 Some(series) if series.points.iter().any(|one| one.rows == rows) => {}
                 Some(series) => series.points.push(point),
-                None => all.push(Series { id, points: vec![point] }),
+                None => {
+                    let kind = kinds.at((group.workload, variant, phase));
+                    all.push(Series { id, kind, points: vec![point] });
+                }
             }
         }
     }

@@ -130,7 +130,7 @@ pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) ->
             if all.iter().any(known) {
                 continue;
             }
-            let explained = told(explanations, time.engine, series.id.phase, what.how())
+            let explained = told(explanations, time.engine, series, what.how())
                 .or_else(|| synced(&series.id, point, time, what));
             let (series, scale, engine) = (series.id, point.scale, time.engine);
             all.push(Surprise { series, scale, engine, what, times, explained });
@@ -187,11 +187,14 @@ fn lag<'a, 'p, 'c>(point: &'p Point<'a, 'c>) -> Vec<Found<'a, 'p, 'c>> {
 fn told(
     explanations: Explanations<'_>,
     engine: &str,
-    phase: &str,
+    series: &Series<'_, '_>,
     how: StandsOut,
 ) -> Option<Reason> {
     let (_, own) = explanations.iter().find(|(id, _)| *id == engine)?;
-    let of = |one: &&Explained| one.how == how && one.phases.contains(&phase);
+    let of = |one: &&Explained| {
+        let is_of_kind = series.kind.counts.is_some_and(|counts| one.counts.contains(&counts));
+        one.how == how && (is_of_kind || one.phases.contains(&series.id.phase))
+    };
     own.iter().find(of).map(|one| {
         let Explained { why, evidence, section, .. } = *one;
         Reason { why, evidence, section }

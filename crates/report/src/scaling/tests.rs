@@ -300,6 +300,7 @@ fn a_surprise_that_an_adapter_explains_names_the_section() {
     }
     let told = [Explained {
         how: StandsOut::Lag,
+        counts: &[],
         phases: &["read"],
         why: "a column store",
         evidence: "a profile",

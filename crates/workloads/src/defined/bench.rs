@@ -346,6 +346,12 @@ impl Bench for FileBench {
         self.judge(phase, &outcome.answer, measured).map(|()| Passed::default())
     }
 
+    fn plan(&mut self, phase: usize) -> Option<String> {
+        // A program in another language has its own connection, and the same engine.
+        let plan = self.database.plan(phase).transpose()?;
+        Some(plan.unwrap_or_else(|error| format!("not told: {error}")))
+    }
+
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
             _ if self.client.is_some() => Repeat::Never,
@@ -382,8 +388,12 @@ impl Bench for FileBench {
         if self.prepared.is_guest {
             return None;
         }
-        if let Work::Keep(keep) = self.cell().work(phase) {
-            return Some(ops * keep::row_bytes(&self.cell().tables[keep.table]));
+        match self.cell().work(phase) {
+            Work::Keep(keep) => {
+                return Some(ops * keep::row_bytes(&self.cell().tables[keep.table]));
+            }
+            Work::Delete { .. } => return Some(0),
+            _ => {}
         }
         let insert = self.cell().work(self.cell().insert_of(phase)?);
         let Work::Insert { table, .. } = insert else { return None };

@@ -118,6 +118,12 @@ pub(super) trait Database {
     /// Makes the words of question `i` of a phase anew, where they say how new rows are. Outside the clock.
     fn word(&mut self, _phase: usize, _i: usize) {}
 
+    /// What plan the engine has for the query of a phase, as it tells it; `None` where it tells none or the phase has none. Outside
+    /// the clock.
+    fn plan(&mut self, _phase: usize) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Enters a scope for the `work` of a phase, which is called once, and ends it.
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
 

@@ -2,6 +2,7 @@
 
 mod definition;
 mod phases;
+mod plan;
 
 use std::ops;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use super::rows::Source;
 use super::statements::{begins_at_parameters, bounds, outliers_ask_for};
 use crate::reopenable::Reopenable;
 use phases::texts;
+use plan::Explaining;
 
 pub(super) use definition::{definition, sql_type};
 pub(super) use phases::Statements;
@@ -185,6 +187,12 @@ impl SqlTables {
 /// The name of the partition of a stretch of time.
 fn partition(stretch: &Stretch) -> String {
     format!("part_{}", stretch.number).replace('-', "m")
+}
+
+/// Whether an operation of a phase is a query, and nothing else.
+const fn is_query(work: &Work) -> bool {
+    let is_sequence = matches!(work, Work::Sequence(_));
+    matches!(work, Work::Get { .. } | Work::Range(_)) || (is_question(work) && !is_sequence)
 }
 
 /// Whether rows are grouped by a month.
@@ -407,6 +415,23 @@ impl Database for SqlTables {
         })
     }
 
+    fn plan(&mut self, phase: usize) -> Result<Option<String>> {
+        let Self { store, cell, statements, arena, looked, written, room, .. } = self;
+        if !is_query(cell.work(phase)) {
+            return Ok(None);
+        }
+        let (texts, statements) = statements.numbered(store.dialect(), cell, phase)?;
+        let (store, statements) = (&mut **store, &statements);
+        let mut explaining = Explaining { store, texts, plan: None };
+        let store = &mut explaining;
+        let mut session = SqlSession { store, cell, statements, arena, looked, written, room };
+        match session.asks_for_all(phase) {
+            true => session.latest(phase, 0, true, &mut Found::default())?,
+            false => session.perform(phase, 0, &mut Found::default())?,
+        }
+        Ok(explaining.plan)
+    }
+
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
         let contents = texts(self.store.dialect(), &self.cell.tables[table], true).contents();
         let all = self.store.prepare(&contents)?;
@@ -612,6 +637,14 @@ impl<'a> SqlSession<'a> {
         self.cell.each(phase, i).map(|(_, value)| param(value))
     }
 
+    /// Whether the newest rows of all values that are drawn are found by one statement.
+    fn asks_for_all(&self, phase: usize) -> bool {
+        let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
+        let each = self.cell.each(phase, 0);
+        each.is_some_and(|(column, _)| column == *by)
+            && !phases::seeks_each(self.store.dialect(), self.cell, phase)
+    }
+
     /// Finds the newest rows: with `all` those of all values that are drawn, by one statement.
     fn latest(&mut self, phase: usize, i: usize, all: bool, found: &mut Found) -> Result<()> {
         let cell = self.cell;
@@ -686,12 +719,7 @@ impl<'a> SqlSession<'a> {
 
 impl Session for SqlSession<'_> {
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
-        let is_latest = matches!(self.cell.work(phase), Work::Latest { .. });
-        if is_latest
-            && let Some((column, _)) = self.cell.each(phase, 0)
-            && matches!(self.cell.work(phase), Work::Latest { by, .. } if *by == column)
-            && !phases::seeks_each(self.store.dialect(), self.cell, phase)
-        {
+        if self.asks_for_all(phase) {
             return part.part.at_once(|| self.latest(phase, 0, true, found));
         }
         part.each(|i| self.perform(phase, i, found))

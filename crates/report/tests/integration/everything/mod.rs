@@ -49,6 +49,7 @@ impl Numbers {
             p99: Some(self.next()),
             p99_9: Some(self.next()),
             max: self.next(),
+            stalled: Some(0.25),
             hdr: String::new(),
         }
     }

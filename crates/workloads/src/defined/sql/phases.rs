@@ -50,6 +50,25 @@ impl Statements {
         Ok(())
     }
 
+    /// The texts of a phase, and statements whose numbers are their places.
+    ///
+    /// # Errors
+    /// Unsupported, where the phase has none.
+    pub(super) fn numbered(
+        &self,
+        dialect: &dyn Dialect,
+        cell: &Cell,
+        phase: usize,
+    ) -> Result<(Vec<String>, Self)> {
+        let texts = match cell.work(phase) {
+            Work::Sql(sql) => vec![cell.text_of(sql)?.to_owned()],
+            _ => generated(dialect, cell, phase, self.documents)?,
+        };
+        let mut numbered = Self::new(cell, self.documents);
+        numbered.by_phase[phase] = (0..texts.len()).map(Statement).collect();
+        Ok((texts, numbered))
+    }
+
     /// Forgets those of a table that was made anew.
     pub(super) fn forget_of(&mut self, cell: &Cell, table: usize) {
         for (phase, statements) in cell.definition.phases.iter().zip(&mut self.by_phase) {
