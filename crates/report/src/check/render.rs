@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::{Answer, Finding, may_stand};
 use crate::document::{self, Block};
-use crate::grid::{Grid, Text, Tone};
-use crate::notes::{Note, note};
+use crate::notes::{self, Note, Section, note};
 use crate::{Options, ReportError, text};
 
 /// One result that was checked.
@@ -44,26 +43,21 @@ pub fn json(all: &[Checked]) -> Result<String, ReportError> {
 
 fn blocks(checked: &Checked) -> Vec<Block> {
     let says = if checked.may_stand { "may stand in public" } else { "may not stand in public" };
-    let row = |answer: &Answer| {
-        let (word, found, tone) = match &answer.finding {
-            Finding::Passed(found) => ("passed", found, Tone::Plain),
-            Finding::Failed(found) => ("FAILED", found, Tone::Bad),
-            Finding::NotKnown(found) => ("not known", found, Tone::Warning),
+    let line = |answer: &Answer| {
+        let (word, found) = match &answer.finding {
+            Finding::Passed(found) => ("passed", found),
+            Finding::Failed(found) => ("FAILED", found),
+            Finding::NotKnown(found) => ("not known", found),
         };
-        let texts = [word.to_owned(), text::clipped(found, 200)];
-        (answer.rule.to_owned(), texts.map(|value| Text::toned(value, tone)).to_vec())
+        note(answer.rule, format!("{word}: {}", text::clipped(found, 300)))
     };
-    let grid = Grid {
-        title: format!("{} {says}", text::plain(&checked.file)),
-        header: ["", "found"].map(str::to_owned).to_vec(),
-        rows: checked.rules.iter().map(row).collect(),
-    };
+    let title = format!("{} {says}", text::plain(&checked.file));
+    let rules = Section { title, notes: checked.rules.iter().map(line).collect() };
     let failed = checked.rules.iter().filter(|answer| matches!(answer.finding, Finding::Failed(_)));
     let remedies = failed.map(|answer| note(answer.rule, answer.remedy)).collect();
     let sections = [
         ("What to do", remedies),
         ("Left in the anonymous result: decide whether it may be public", checked.left.clone()),
     ];
-    let sections = crate::notes::filled(sections).into_iter().map(Block::Section);
-    [Block::table(grid, Vec::new())].into_iter().chain(sections).collect()
+    [rules].into_iter().chain(notes::filled(sections)).map(Block::Section).collect()
 }

@@ -289,10 +289,11 @@ fn the_documented_table_is_what_all_draws_give() {
         for one_run in [false, true] {
             let row = row(&parts, trials, one_run, DRAWS);
             holds(&row);
-            table.push_str(&cells(trials, one_run, &row));
+            let cells = cells(trials, one_run, &row);
+            print!("{cells}");
+            table.push_str(&cells);
         }
     }
-    print!("{table}");
     for trials in ROWS {
         let row = row(&Parts::of("busy"), trials, false, DRAWS / 4);
         println!("busy: {} unclear {}", cells(trials, false, &row).trim(), row.unclear);
