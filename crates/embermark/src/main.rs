@@ -7,6 +7,8 @@ macro_rules! say {
 
 mod commands;
 mod error;
+#[cfg(test)]
+mod examples;
 mod older;
 mod plan;
 
@@ -21,8 +23,8 @@ use embermark_harness::{client_machines, passwords};
 
 use crate::error::Failure;
 use commands::{
-    advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    repeat, report, run, snippet, storage, tune, verify, workloads,
+    advise, check, compare, completions, data, doctor, durability, energy, engines, fleet, gate,
+    init, record, repeat, report, run, snippet, storage, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -71,6 +73,10 @@ enum Command {
     Report(report::ReportArgs),
     /// Compare two results of one machine: what became faster or slower
     Compare(compare::CompareArgs),
+    /// Fail a build where a result is slower than another by more than is allowed
+    Gate(gate::GateArgs),
+    /// Check whether a result may be published, rule by rule
+    Check(check::CheckArgs),
     /// Say which engines fit a need, from results
     Advise(advise::AdviseArgs),
     /// Put the record of an external power meter beside a result: joules of its runs
@@ -118,9 +124,12 @@ fn built() -> String {
     )
 }
 
-/// Opens the library of an engine in this process.
-fn opened(path: &Path) -> Result<(), Failure> {
-    let added = Described::of(path).and_then(engine_library::add);
+/// Opens the library of an engine in this process, under the id that is given with it.
+fn opened(given: &Path) -> Result<(), Failure> {
+    let (id, path) = engine_library::given(given);
+    let described = Described::of(path);
+    let described = described.map(|own| id.map_or(own.clone(), |id| own.with_id(id)));
+    let added = described.and_then(engine_library::add);
     added.map(drop).map_err(Failure::usage)
 }
 
@@ -161,6 +170,8 @@ fn main() -> ExitCode {
         Command::DurabilityRecord(args) => record::record(args),
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Gate(args) => gate::gate(args),
+        Command::Check(args) => check::check(&args),
         Command::Advise(args) => advise::advise(args),
         Command::Energy(args) => energy::energy(&args),
         Command::Fleet(args) => fleet::fleet(args),

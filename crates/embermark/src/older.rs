@@ -43,7 +43,6 @@ const RENAMED: &[(&[&str], &str, New)] = &[
     (&["advise"], "--memory", Renamed("--max-rss")),
     (&["advise"], "--rows", Renamed("--scale")),
     (&["data"], "--output", Renamed("--out")),
-    (&["compare"], "-t", Renamed("--threshold")),
 ];
 
 /// The words of a command line as they are spelled today, and a hint for each one that was not.

@@ -39,8 +39,10 @@ use store::Client;
 pub struct Described {
     /// The file.
     pub library: EngineLibrary,
-    /// What it says.
+    /// What it says, but for an id of the user's own.
     pub about: About,
+    /// Whether its id is the user's own and not what it says.
+    renamed: bool,
     /// By what the same file is known again without reading it.
     stamp: Stamp,
 }
@@ -64,7 +66,26 @@ impl Described {
         let (stamp, bytes) = read().map_err(|error| cannot(error.to_string()))?;
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (_, about) = load::load(path).map_err(cannot)?;
-        Ok(Self { library: EngineLibrary { path: path.to_owned(), sha256 }, about, stamp })
+        let library = EngineLibrary { path: path.to_owned(), sha256 };
+        Ok(Self { library, about, renamed: false, stamp })
+    }
+
+    /// The same under an id of the user's own, so that two versions of an engine are two columns.
+    #[must_use]
+    pub fn with_id(mut self, id: &str) -> Self {
+        self.renamed = self.about.id != id;
+        id.clone_into(&mut self.about.id);
+        self
+    }
+}
+
+/// A library as a user gives it, `base=old/libmine.so` or `old/libmine.so`: the id that its engine is to have, if
+/// that is not its own, and the path. A path with `=` is taken for one where a `/` stands before that.
+pub fn given(given: &Path) -> (Option<&str>, &Path) {
+    let named = given.to_str().and_then(|text| text.split_once('='));
+    match named.filter(|(id, path)| load::is_id(id) && !path.is_empty()) {
+        Some((id, path)) => (Some(id), Path::new(path)),
+        None => (None, given),
     }
 }
 
@@ -113,9 +134,12 @@ pub fn of(id: &str) -> Option<&'static Described> {
     described(|described| described.about.id == id)
 }
 
-/// The library of that path, where it was [added](add).
-pub fn at(path: &Path) -> Option<&'static Described> {
-    described(|described| described.library.path == path)
+/// The library of that path, where it was [added](add) under this id, or under its own.
+pub fn at(path: &Path, id: Option<&str>) -> Option<&'static Described> {
+    described(|described| {
+        let is_named = id.map_or(!described.renamed, |id| described.about.id == id);
+        is_named && described.library.path == path
+    })
 }
 
 fn described(is: impl Fn(&Described) -> bool) -> Option<&'static Described> {
@@ -157,7 +181,7 @@ impl Outside {
             let other = || "it is another one than when it was asked what it is".to_owned();
             is_same.then_some(()).ok_or_else(other)?;
             let (api, about) = load::load(path)?;
-            let says_so = about == self.described.about;
+            let says_so = About { id: self.info.id.to_owned(), ..about } == self.described.about;
             says_so.then(|| &*Box::leak(Box::new(api))).ok_or_else(other)
         };
         let why = |why: &String| {

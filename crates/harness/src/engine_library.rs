@@ -16,21 +16,28 @@ use crate::{Catalog, HarnessError};
 /// How long a library may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Has the registry know the engine of a library from now on, as a worker says what it is.
+/// Has the registry know the engine of a library from now on, as a worker says what it is; `given` is its path, or
+/// an id of the user's own with it, `base=old/libmine.so`.
 ///
 /// # Errors
 /// When it cannot be used, with why; or its engine has the name of another one.
-pub fn add_engine_library(path: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
+pub fn add_engine_library(given: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
+    let (id, path) = engine_library::given(given);
+    add(id, path, worker)
+}
+
+fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
     let path = &std::path::absolute(path)
         .map_err(|error| HarnessError::Plan(unusable(path, &error.to_string())))?;
     // Plans and results name it.
     if path.to_str().is_none() {
         return Err(HarnessError::Plan(unusable(path, "its path is not UTF-8")));
     }
-    if let Some(known) = engine_library::at(path) {
+    if let Some(known) = engine_library::at(path, id) {
         return Ok(known.clone());
     }
     let described = ask(path, worker)?.map_err(HarnessError::Plan)?;
+    let described = id.map_or(described.clone(), |id| described.with_id(id));
     engine_library::add(described.clone()).map_err(HarnessError::Plan)?;
     Ok(described)
 }
@@ -56,8 +63,8 @@ impl Catalog {
         worker: &WorkerCommand,
     ) -> Result<Self, HarnessError> {
         plan.engine_libraries.iter().try_fold(self, |catalog, (id, library)| {
-            let described = add_engine_library(&library.path, worker)?;
-            if described.about.id != *id || described.library != *library {
+            let described = add(Some(id), &library.path, worker)?;
+            if described.library != *library {
                 let why = format!(
                     "it is another one than when the run was begun (engine '{id}', SHA-256 {}): put that \
                      one back, or begin a new run",

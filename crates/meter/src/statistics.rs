@@ -16,11 +16,14 @@ mod distribution;
 mod means;
 mod medians;
 mod outlier;
+mod shift;
+mod student;
 mod welch;
 
 pub use means::mean_ratio_interval;
 pub use medians::{interval, may_be_equal, ratio_interval};
 pub use outlier::outliers;
+pub use shift::{Shift, holm};
 pub use welch::{discoveries, welch_p};
 
 /// With fewer trials there is no interval.

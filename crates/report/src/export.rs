@@ -1,5 +1,6 @@
 //! The forms a result can be given in, one module each.
 
+mod bencher;
 mod columns;
 mod csv;
 mod disk;
@@ -40,11 +41,14 @@ pub enum Format {
     Markdown,
     /// One row per run, in columns: no text, see [`crate::parquet()`].
     Parquet,
+    /// Times per operation in the JSON that bencher.dev takes.
+    Bencher,
 }
 
 impl Format {
     /// All forms.
-    pub const ALL: [Self; 5] = [Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Parquet];
+    pub const ALL: [Self; 6] =
+        [Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Parquet, Self::Bencher];
 
     /// The form's name on the command line.
     pub const fn name(self) -> &'static str {
@@ -54,6 +58,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Markdown => "markdown",
             Self::Parquet => "parquet",
+            Self::Bencher => "bencher",
         }
     }
 }
@@ -94,6 +99,7 @@ pub fn render(
             Ok(document::markdown(&document::report(file, &options)))
         }
         Format::Parquet => Err(ReportError::NoText),
+        Format::Bencher => bencher::render(file),
     }
 }
 

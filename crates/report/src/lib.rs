@@ -5,6 +5,7 @@
 
 pub mod advise;
 mod ageing;
+pub mod check;
 pub mod compare;
 pub mod cost;
 mod document;
@@ -14,6 +15,7 @@ mod export;
 mod flash;
 pub mod fleet;
 pub mod format;
+pub mod gate;
 mod grid;
 pub mod html;
 mod kinds;
@@ -28,6 +30,7 @@ pub mod summary;
 mod table;
 pub mod text;
 pub mod tuned;
+mod xml;
 
 use std::path::Path;
 

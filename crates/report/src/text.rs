@@ -5,7 +5,8 @@ use std::hash::Hash;
 
 pub use embermark_model::foreign::{clipped, plain};
 
-/// [`plain`] text that Markdown shows as it is, in a table cell too.
+/// [`plain`] text that Markdown shows as it is, in a table cell too. On GitHub it names nobody and no issue: a
+/// comment stands between a sign and the name or number behind it, as a backslash does not prevent that.
 pub fn markdown(text: &str) -> String {
     let text = plain(text);
     let mut out = String::with_capacity(text.len());
@@ -22,6 +23,12 @@ pub fn markdown(text: &str) -> String {
             out.push('\\');
         }
         out.push(c);
+        let next = chars.peek().copied();
+        if c == '@' && next.is_some_and(char::is_alphanumeric)
+            || c == '#' && next.is_some_and(|next| next.is_ascii_digit())
+        {
+            out.push_str("<!-- -->");
+        }
         previous = c;
     }
     out
@@ -63,5 +70,6 @@ mod tests {
         assert_eq!(markdown("a|b\nc"), "a\\|b c");
         assert_eq!(markdown("<b>`x`</b> *y* # ~"), "\\<b\\>\\`x\\`\\</b\\> \\*y\\* \\# \\~");
         assert_eq!(markdown("avg_sensor _x_"), "avg_sensor \\_x\\_");
+        assert_eq!(markdown("@all a @ b #12"), "@<!-- -->all a @ b \\#<!-- -->12");
     }
 }

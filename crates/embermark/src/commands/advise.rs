@@ -154,7 +154,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         Format::Table => advise::words(&all, &tables, rows, output::width()),
         Format::Markdown => advise::markdown(&all, &tables, rows),
         Format::Json => advise::json(&all, &tables).map_err(Failure::runtime)?,
-        Format::Csv | Format::Parquet => {
+        Format::Csv | Format::Parquet | Format::Bencher => {
             return Err(Failure::usage("advice is given as table, json or markdown"));
         }
     };

@@ -27,8 +27,8 @@ pub struct EnginesArgs {
     #[arg(long, value_name = "FILE")]
     durability: Vec<PathBuf>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each
-    #[arg(long, value_name = "PATH")]
+    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    #[arg(long, value_name = "[ID=]PATH")]
     engine_library: Vec<PathBuf>,
 }
 

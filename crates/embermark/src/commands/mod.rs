@@ -1,6 +1,7 @@
 //! One module per command.
 
 pub mod advise;
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod data;
@@ -9,6 +10,7 @@ pub mod durability;
 pub mod energy;
 pub mod engines;
 pub mod fleet;
+pub mod gate;
 pub mod init;
 mod measure;
 pub mod output;

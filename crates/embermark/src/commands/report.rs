@@ -78,7 +78,7 @@ pub struct ShowArgs {
           hide_possible_values = true)]
     show: Vec<Detail>,
 
-    /// Print table (all tables), json, csv, markdown or parquet (a row per run) [default: one screen]
+    /// Print table (all tables), json, csv, markdown, parquet (a row per run) or bencher [default: one screen]
     #[arg(help_heading = RESULT, short, long)]
     format: Option<String>,
 
@@ -312,11 +312,12 @@ impl ShowArgs {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         // What is in the tables alone calls for them.
         let detail = !self.show.is_empty() || self.rows_per_day.is_some() || self.weight.is_some();
-        let is_data = matches!(format, Some(Format::Json | Format::Csv | Format::Parquet));
+        let is_data =
+            matches!(format, Some(Format::Json | Format::Csv | Format::Parquet | Format::Bencher));
         if is_data && detail && !self.explains() {
             return Err(Failure::usage(
-                "the options of tables have no effect on json, csv and parquet, which have \
-                 everything: leave them out, or leave out --format",
+                "the options of tables have no effect on json, csv, parquet and bencher: leave them out, or \
+                 leave out --format",
             ));
         }
         Ok(format.or(detail.then_some(Format::Table)))

@@ -23,8 +23,8 @@ pub struct VerifyArgs {
     #[arg(value_name = "ENGINE")]
     engines: Vec<String>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each
-    #[arg(long, value_name = "PATH")]
+    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    #[arg(long, value_name = "[ID=]PATH")]
     engine_library: Vec<PathBuf>,
 
     /// Workloads [default: all]

@@ -157,8 +157,8 @@ pub struct PlanArgs {
     #[arg(help_heading = ENGINES, long, value_name = "ENGINE=URL")]
     pub url: Vec<String>,
 
-    /// Add an engine of your own: a shared library (docs/engine-library.md). Once for each
-    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_name = "PATH")]
+    /// Add an engine of your own: a shared library (docs/engine-library.md). Once for each; ID names its engine anew
+    #[arg(help_heading = ENGINES, hide_short_help = true, long, value_name = "[ID=]PATH")]
     pub engine_library: Vec<PathBuf>,
 
     /// Run engines whose licence forbids publishing benchmark results; you accept the licence

@@ -1,4 +1,4 @@
-//! `compare`, `advise` and `report` on results of real runs, altered by hand.
+//! `compare`, `gate`, `check`, `advise` and `report` on results of real runs, altered by hand.
 
 use crate::common::Place;
 use embermark_model::result::ResultFile;
@@ -55,39 +55,77 @@ fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_regression_ends_with_1_and_none_with_0_and_what_cannot_be_compared_with_2() {
+fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
     let (place, result) = measured();
     assert!(
         result.manifest.drift.is_some() && result.manifest.engines["sqlite"].data_model == "SQL"
     );
     let same = place.embermark(&["compare", "old.json", "old.json"]).with(0);
     assert!(same.stdout.contains("New against old: 0 slower, 0 faster"), "{}", same.stdout);
-
     place.write("slow.json", slower(result.clone(), "sqlite", 100));
-    let worse = place.embermark(&["compare", "old.json", "slow.json"]).with(1);
-    assert!(worse.stdout.contains("slower !"), "{}", worse.stdout);
-    place.embermark(&["compare", "slow.json", "old.json"]).with(0);
-    place.embermark(&["compare", "old.json", "slow.json", "--threshold", "99999%"]).with(0);
-    let json = place.embermark(&["compare", "old.json", "slow.json", "--format", "json"]).with(1);
-    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(value["threshold"], 0.05);
+    let worse = place.embermark(&["compare", "old.json", "slow.json"]).with(0);
+    assert!(worse.stdout.contains("slower"), "{}", worse.stdout);
 
     let mut other = result;
     other.manifest.machine.cpu = Some("another CPU".into());
     place.write("other.json", serde_json::to_vec(&other).unwrap());
-    place.embermark(&["compare", "old.json", "other.json"]).with(2).saying(&[
-        "cannot be compared",
-        "CPU:",
-        "another CPU",
-        "--force",
-    ]);
-    let forced = place.embermark(&["compare", "old.json", "other.json", "--force"]).with(0);
-    assert!(forced.stdout.contains("NOT COMPARABLE"), "{}", forced.stdout);
-    place.embermark(&["compare", "old.json", "none.json"]).with(2).saying(&["no result file"]);
-    place
-        .embermark(&["compare", "old.json", "old.json", "--threshold", "much"])
-        .with(2)
-        .saying(&["5%"]);
+    for command in ["compare", "gate"] {
+        place.embermark(&[command, "old.json", "other.json"]).with(2).saying(&[
+            "cannot be compared",
+            "CPU:",
+            "another CPU",
+            "--force",
+        ]);
+        let forced = place.embermark(&[command, "old.json", "other.json", "--force"]).with(0);
+        assert!(forced.stdout.contains("NOT COMPARABLE"), "{}", forced.stdout);
+        place.embermark(&[command, "old.json", "none.json"]).with(2).saying(&["no result file"]);
+    }
+}
+
+#[test]
+fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() {
+    let (place, result) = measured();
+    place.write("slow.json", slower(result, "sqlite", 2));
+    let same = place.embermark(&["gate", "old.json", "old.json"]).with(0);
+    assert!(same.stdout.starts_with("Passed"), "{}", same.stdout);
+    let files = ["-o", "markdown=gate.md", "-o", "junit=gate.xml", "-o", "bencher=gate.json"];
+    let worse = place.embermark(&[&["gate", "old.json", "slow.json"][..], &files].concat()).with(1);
+    assert!(worse.stdout.contains("slower than allowed"), "{}", worse.stdout);
+    let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    assert!(read("gate.md").starts_with("**Failed"), "{}", read("gate.md"));
+    assert!(read("gate.xml").contains("<failure message="), "{}", read("gate.xml"));
+    let bencher: serde_json::Value = serde_json::from_str(&read("gate.json")).unwrap();
+    assert!(bencher["sqlite sensors 200 process single read"]["latency"]["value"].is_number());
+    let json = place.embermark(&["gate", "old.json", "slow.json", "-f", "json"]).with(1);
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&value["allow"], &value["outcome"]), (&0.05.into(), &"failed".into()));
+    place.embermark(&["gate", "slow.json", "old.json"]).with(0);
+    place.embermark(&["gate", "old.json", "slow.json", "--allow", "200%"]).with(0);
+    place.embermark(&["gate", "old.json", "slow.json", "-e", "lmdb"]).with(0);
+    place.embermark(&["gate", "old.json", "slow.json", "-e", "lmbd"]).with(2).saying(&["'lmdb'"]);
+    // Columns of one run.
+    let columns = ["gate", "old.json", "--old", "sqlite", "--new"];
+    place.embermark(&[&columns[..], &["lmdb"]].concat()).with(0);
+    place.embermark(&[&columns[..], &["none"]].concat()).with(2).saying(&["lmdb"]);
+    place.embermark(&["gate", "old.json"]).with(2);
+    place.embermark(&["gate", "old.json", "old.json", "--allow", "much"]).with(2).saying(&["5%"]);
+    place.embermark(&["gate", "old.json", "old.json", "-o", "x.xml"]).with(2).saying(&["junit="]);
+}
+
+#[test]
+fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
+    let (place, _) = measured();
+    let words = ["check", "old.json", "--anonymous", "-o", "anonymous.json"];
+    let checked = place.embermark(&words).with(1);
+    for says in ["release-build", "FAILED", "What to do", "Left in the anonymous result"] {
+        assert!(checked.stdout.contains(says), "{says}: {}", checked.stdout);
+    }
+    let text = std::fs::read_to_string(place.path("anonymous.json")).unwrap();
+    assert!(!text.contains("/dev/") && !text.contains("logs/"), "{text}");
+    place.embermark(&["report", "anonymous.json"]).with(0);
+    place.embermark(&["check", "old.json", "anonymous.json", "-f", "json"]).with(1);
+    place.embermark(&["check", "old.json", "--anonymous"]).with(2).saying(&["--out"]);
+    place.embermark(&["check", "none.json"]).with(2).saying(&["no result file"]);
 }
 
 #[test]

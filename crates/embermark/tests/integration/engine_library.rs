@@ -190,6 +190,36 @@ fn it_runs_beside_the_others_and_the_result_says_which_library_it_was() {
 }
 
 #[test]
+fn two_versions_of_an_engine_are_two_columns_and_one_is_judged_by_the_other() {
+    let Some(library) = compiled::logmap() else { return };
+    let place = Place::new();
+    fs::copy(&library, place.path("old.so")).unwrap();
+    let mine = format!("mine={}", text(&library));
+    let with = ["--engine-library", "base=old.so", "--engine-library", &mine, "-e", "base,mine"];
+    let words = [&RUN[..8], &["--trials", "3", "--phases", "load,read", "--out", "out"], &with];
+    place.embermark(&words.concat()).with(0);
+    let result = place.result("out");
+    for (engine, file) in [("base", "old.so"), ("mine", "logmap")] {
+        assert_eq!((of(&result, engine).status, of(&result, engine).trials.len()), (Status::Ok, 3));
+        let facts = &result.manifest.engines[engine];
+        assert_eq!(&*facts.name, "logmap, an example in C");
+        assert!(facts.engine_library.as_ref().unwrap().file.contains(file), "{facts:?}");
+    }
+    // A run that was cut off knows them by these ids, and the worker of a kill does.
+    fs::remove_file(place.path("out/result.json")).unwrap();
+    place.embermark(&["run", "--resume", "out"]).with(0);
+    assert_eq!(of(&place.result("out"), "mine").trials.len(), 3);
+    let kills = ["durability", "base", "-t", "process", "--kills", "1", "--states", "0"];
+    place.embermark(&[&kills[..], &with[..2]].concat()).with(0);
+    // What it comes to depends on the machine.
+    let judged = place.embermark(&["gate", "out/result.json", "--old", "base", "--new", "mine"]);
+    assert!(judged.stdout.contains("Engines as wholes"), "{} {}", judged.stdout, judged.stderr);
+    let twice =
+        ["--engine-library", "base=old.so", "--engine-library", &mine.replace("mine", "base")];
+    place.embermark(&[&RUN[..], &twice].concat()).with(2).saying(&["calls its engine 'base'"]);
+}
+
+#[test]
 fn a_plan_file_names_it_and_a_configuration_sets_what_it_takes() {
     let Some(library) = compiled::logmap() else { return };
     let place = Place::new();

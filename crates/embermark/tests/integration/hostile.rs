@@ -78,7 +78,12 @@ fn no_text_of_a_result_gets_through_to_a_terminal_a_page_or_a_spreadsheet() {
             let page = fs::read_to_string(place.path("page.html")).unwrap();
             assert!(!page.contains("<script>alert(1)"), "{field}");
         }
-        for words in [&["compare", "spoilt.json", "spoilt.json"][..], &["advise", "spoilt.json"]] {
+        for words in [
+            &["compare", "spoilt.json", "spoilt.json"][..],
+            &["gate", "spoilt.json", "spoilt.json"],
+            &["check", "spoilt.json"],
+            &["advise", "spoilt.json"],
+        ] {
             is_harmless(&place.embermark(words), field);
         }
     }
@@ -96,6 +101,8 @@ fn words_of_a_command_line_and_names_of_files_are_shown_as_text() {
     for words in [
         &["report", &file][..],
         &["compare", &file, &file],
+        &["gate", &file, &file],
+        &["check", &file],
         &["advise", &file],
         &["init", &csv],
         &["run", &toml],

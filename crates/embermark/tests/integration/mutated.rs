@@ -205,17 +205,19 @@ proptest! {
     }
 
     #[test]
-    fn a_result_file_is_shown_or_refused(edits in edits(), how in 0..7_usize) {
+    fn a_result_file_is_shown_or_refused(edits in edits(), how in 0..9_usize) {
         let place = Place::new();
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/schema-1.json");
         place.write("result.json", mutated(&fs::read_to_string(fixture).unwrap(), &edits));
-        let ways: [&[&str]; 7] = [
+        let ways: [&[&str]; 9] = [
             &["report", "result.json"],
             &["report", "result.json", "--show", "tables", "--show", "intervals", "--show", "latency", "--show", "explain"],
             &["report", "result.json", "-f", "csv"],
             &["report", "result.json", "-f", "markdown"],
             &["report", "result.json", "-f", "parquet", "-o", "out.parquet"],
             &["compare", "result.json", "result.json"],
+            &["gate", "result.json", "result.json", "--force"],
+            &["check", "result.json", "--anonymous", "-o", "anonymous.json"],
             &["advise", "result.json"],
         ];
         ended(&place, ways[how])?;

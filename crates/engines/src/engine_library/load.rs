@@ -110,6 +110,12 @@ unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
     }
 }
 
+/// Whether a text can be the id of an engine.
+pub(super) fn is_id(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    !text.is_empty() && text.chars().all(plain) && !text.ends_with("-defaults")
+}
+
 /// What an engine says of itself.
 ///
 /// # Safety
@@ -118,8 +124,7 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
     // SAFETY: the caller's promise.
     unsafe {
         let id = text(engine.id, "id")?;
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        if id.is_empty() || !id.chars().all(plain) || id.ends_with("-defaults") {
+        if !is_id(&id) {
             return Err(format!(
                 "its id '{}' is none: lower-case letters, digits, '-' and '_', and not with '-defaults' at \
                  its end",

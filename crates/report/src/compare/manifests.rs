@@ -13,6 +13,9 @@ use crate::{drift, format, notes, summary, text};
 /// Memory of one machine, as different kernels report it, differs by less than this share.
 const SAME_MEMORY: f64 = 0.02;
 
+/// The remark on two files of one run.
+pub(crate) const ONE_RUN: &str = "both files are of one and the same run";
+
 /// In what the conditions of two results differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Differences {
@@ -224,7 +227,7 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         found.may(engine, &old, &new);
     }
     if old.manifest.run_id == new.manifest.run_id {
-        found.remarks.push("both files are of one and the same run".to_owned());
+        found.remarks.push(ONE_RUN.to_owned());
     }
     for (which, file) in [("old", old), ("new", new)] {
         if file.manifest.tool.profile == "debug" {

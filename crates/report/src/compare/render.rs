@@ -40,7 +40,7 @@ pub fn json(changes: &Changes) -> Result<String, ReportError> {
 /// When the CSV writer fails, which it does not on memory.
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
     let line =
-        |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7], p: Option<f64>| {
+        |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 6], p: Option<f64>| {
             let CellId { workload, scale, durability, variant, engine, memory_limit, storage } =
                 cell;
             let publishable = !changes.unpublishable.contains(engine);
@@ -56,38 +56,34 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
                 .chain([storage.map(|storage| storage.to_string()).unwrap_or_default()])
                 .collect::<Vec<String>>()
         };
-    // Without times: whether it is a regression, and why.
-    let untimed = |regression: bool, reason: Option<&str>| {
-        let mut rest: [String; 7] = Default::default();
-        rest[5] = regression.to_string();
-        rest[6] = text::plain(reason.unwrap_or_default());
+    // Without times: why.
+    let untimed = |reason: Option<&str>| {
+        let mut rest: [String; 6] = Default::default();
+        rest[5] = text::plain(reason.unwrap_or_default());
         rest
     };
     let phases = changes.phases.iter().map(|change| {
-        let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, regression, .. } =
-            change;
+        let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, lacking, .. } = change;
         let end = |end: usize| interval.map(|ends| ends[end].to_string()).unwrap_or_default();
         let times = [old_ns, new_ns, ratio].map(ToString::to_string);
         let [old, new, ratio] = times;
-        let reason = change.shortfalls().unwrap_or_default();
-        let rest = [old, new, ratio, end(0), end(1), regression.to_string(), reason];
+        let rest = [old, new, ratio, end(0), end(1), lacking.clone().unwrap_or_default()];
         line(cell, Some(phase), verdict.name().replace(' ', "-"), rest, change.p)
     });
     let turned = changes.turned.iter().map(|turn| {
-        let rest = untimed(turn.regression, turn.reason.as_deref());
-        line(&turn.cell, turn.phase.as_deref(), turned(turn), rest, None)
+        let rest = untimed(turn.reason.as_deref());
+        line(&turn.cell, turn.phase.as_deref(), turn.words(), rest, None)
     });
     let only = [("only-old", &changes.only_old), ("only-new", &changes.only_new)];
     let only =
         only.into_iter().flat_map(|(which, cells)| cells.iter().map(move |cell| (which, cell)));
-    let only =
-        only.map(|(which, cell)| line(cell, None, which.to_owned(), untimed(false, None), None));
+    let only = only.map(|(which, cell)| line(cell, None, which.to_owned(), untimed(None), None));
     let header = CSV_HEADER.map(str::to_owned).to_vec();
     export::csv_written([header].into_iter().chain(phases).chain(turned).chain(only))
 }
 
 /// The columns of the CSV.
-const CSV_HEADER: [&str; 18] = [
+const CSV_HEADER: [&str; 17] = [
     "workload",
     "scale",
     "durability",
@@ -100,7 +96,6 @@ const CSV_HEADER: [&str; 18] = [
     "ratio",
     "ratio_low",
     "ratio_high",
-    "regression",
     "reason",
     "publishable",
     "memory_limit_bytes",
@@ -112,15 +107,11 @@ fn face(changes: &Changes) -> Option<String> {
     notes::face_of(&changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// `2 slower (1 by more than 5 %), 1 faster, 10 without a difference shown`.
+/// `2 slower, 1 faster, 10 with no difference shown`.
 fn summary(changes: &Changes) -> String {
     let count = |verdict| changes.phases.iter().filter(|change| change.verdict == verdict).count();
-    let beyond = changes.phases.iter().filter(|change| change.regression).count();
     let mut out = format!("New against old: {} slower", count(Verdict::Slower));
-    if beyond > 0 {
-        // Writing to a String does not fail.
-        let _ = write!(out, " ({beyond} of them regressions)");
-    }
+    // Writing to a String does not fail.
     let _ = write!(out, ", {} faster", count(Verdict::Faster));
     let _ = write!(out, ", {} with no difference shown", count(Verdict::NoDifference));
     let behind = count(Verdict::DidNotKeepUp);
@@ -131,9 +122,9 @@ fn summary(changes: &Changes) -> String {
     if few > 0 {
         let _ = write!(out, ", {few} with too few trials to tell");
     }
-    let worse = changes.turned.iter().filter(|turn| turn.regression).count();
-    if worse > 0 {
-        let _ = write!(out, ", {worse} no longer right");
+    let broke = changes.turned.iter().filter(|turn| turn.broke).count();
+    if broke > 0 {
+        let _ = write!(out, ", {broke} no longer right");
     }
     if changes.pairs > 0 {
         let (pairs, share) = (changes.pairs as u64, changes.false_discovery_rate);
@@ -163,15 +154,13 @@ fn grids(changes: &Changes) -> Vec<Grid> {
 }
 
 fn texts(change: &Change) -> Vec<Text> {
-    let tone = match (change.verdict, change.regression) {
-        (_, true) => Tone::Bad,
-        (Verdict::Slower, _) => Tone::Warning,
-        (Verdict::Faster, _) => Tone::Best,
+    let tone = match change.verdict {
+        Verdict::Slower | Verdict::DidNotKeepUp => Tone::Warning,
+        Verdict::Faster => Tone::Best,
         _ => Tone::Plain,
     };
-    let lacking = change.shortfalls().map(|lacking| format!(": {lacking}")).unwrap_or_default();
-    let mark = if change.regression { " !" } else { "" };
-    let verdict = format!("{}{lacking}{mark}", change.verdict.name());
+    let lacking = change.lacking.as_ref().map(|lacking| format!(": {lacking}"));
+    let verdict = format!("{}{}", change.verdict.name(), lacking.unwrap_or_default());
     let interval = format::or_dash(change.interval, |ends| format::between(ends, format::ratio));
     [
         format::duration(change.old_ns),
@@ -184,39 +173,33 @@ fn texts(change: &Change) -> Vec<Text> {
     .to_vec()
 }
 
-/// `ok, then wrong`.
-fn turned(turn: &Turn) -> String {
-    format!("{}, then {}", turn.was, turn.is)
-}
-
 fn sections(changes: &Changes) -> Vec<Section> {
     let plain = |texts: &[String]| -> Vec<Note> {
         texts.iter().map(|says| note("", text::plain(says))).collect()
     };
-    let turns = changes.turned.iter().map(|turn| {
-        let phase = turn.phase.as_deref().map(|phase| format!("{}: ", text::plain(phase)));
-        let reason =
-            turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 400)));
-        let mark = if turn.regression { " !" } else { "" };
-        let (phase, reason) = (phase.unwrap_or_default(), reason.unwrap_or_default());
-        let says = format!("{phase}{}{mark}{reason}", turned(turn));
-        note(text::plain(&turn.cell.to_string()), says)
-    });
     let cells =
         |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
-    let percent = format::percent(changes.threshold);
-    let says = format!(
-        "new/old is the ratio of the times per operation, medians over the trials; faster and slower \
-         where its 95 % bootstrap interval leaves out 1 and the pair is among those that Benjamini and \
-         Hochberg's procedure passes; ! is a regression: slower by more than {percent}, no longer \
-         keeping up, or no longer right"
-    );
+    let says = "new/old is the ratio of the times per operation, medians over the trials; faster and \
+                slower where its 95 % bootstrap interval leaves out 1 and the pair is among those that \
+                Benjamini and Hochberg's procedure passes; `embermark gate` judges for a build";
     notes::filled([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),
-        ("Turned", turns.collect()),
+        ("Turned", turned(&changes.turned)),
         ("In the old file only", plain(&cells(&changes.only_old))),
         ("In the new file only", plain(&cells(&changes.only_new))),
         ("Not alike", plain(&changes.differences.remarks)),
-        ("How to read it", plain(&[says])),
+        ("How to read it", vec![note("", says)]),
     ])
+}
+
+/// What ended well in one file only, each with why.
+pub(crate) fn turned(turns: &[Turn]) -> Vec<Note> {
+    let line = |turn: &Turn| {
+        let phase = turn.phase.as_deref().map(|phase| format!("{}: ", text::plain(phase)));
+        let reason =
+            turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 400)));
+        let (phase, reason) = (phase.unwrap_or_default(), reason.unwrap_or_default());
+        note(text::plain(&turn.cell.to_string()), format!("{phase}{}{reason}", turn.words()))
+    };
+    turns.iter().map(line).collect()
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 
 mod as_published;
+mod check;
 mod checked;
 mod clients;
 mod compare;
@@ -15,6 +16,7 @@ mod explained;
 mod explaining;
 mod export;
 mod fleet;
+mod gate;
 mod html;
 mod intervals;
 mod large;

@@ -115,8 +115,8 @@ fn an_older_file_is_compared_with_one_of_this_schema_and_advises() {
         std::fs::write(&new, serde_json::to_vec(&old).unwrap()).unwrap();
         let new = load(&new).unwrap();
         assert_eq!(differences(&old, &new).incomparable, Vec::<String>::new(), "{name}");
-        let changes = compare(&old, &new, 0.05);
-        assert!(!changes.regressed() && changes.only_old.is_empty(), "{name}");
+        let changes = compare(&old, &new);
+        assert!(changes.turned.is_empty() && changes.only_old.is_empty(), "{name}");
         let table = advise::tables(&[&old], None, &[]).tables.swap_remove(0);
         let redb = table.engines.iter().find(|engine| engine.engine == "redb").unwrap();
         assert!(redb.effective_durability.is_some() && redb.facts.data_model == "key-value");

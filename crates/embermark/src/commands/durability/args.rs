@@ -16,8 +16,8 @@ pub struct DurabilityArgs {
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     pub(super) engines: Vec<String>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each
-    #[arg(long, value_name = "PATH", conflicts_with = "resume")]
+    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    #[arg(long, value_name = "[ID=]PATH", conflicts_with = "resume")]
     pub(super) engine_library: Vec<PathBuf>,
 
     /// An engine with other settings: NAME=ENGINE:setting=value,… . It promises the tier that it is tried

@@ -58,8 +58,8 @@ pub(super) fn try_all(
     if let Some(Err(why)) = &media {
         say!("nothing is killed: {why}");
     }
-    for library in head.engine_libraries.values() {
-        same_library(library)?;
+    for (id, library) in &head.engine_libraries {
+        same_library(id, library)?;
     }
     let catalog = Catalog::default()
         .with_libraries(&head.configurations, &WorkerCommand::of_this_program()?)?;
@@ -139,8 +139,9 @@ fn on_medium<T>(
 }
 
 /// Checks that a library is the one that the run was begun with.
-fn same_library(library: &EngineLibrary) -> Result<(), Failure> {
-    let now = engine_libraries(std::slice::from_ref(&library.path))?;
+fn same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
+    let given = format!("{id}={}", library.path.display()).into();
+    let now = engine_libraries(&[given])?;
     if now.values().any(|now| now == library) {
         return Ok(());
     }
@@ -155,8 +156,8 @@ pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
     let library = engine_library::of(engine).into_iter();
     let library = library.flat_map(|described| {
         // It is UTF-8, as a plan's is.
-        let path = described.library.path.to_string_lossy().into_owned();
-        ["--engine-library".to_owned(), path]
+        let given = format!("{engine}={}", described.library.path.display());
+        ["--engine-library".to_owned(), given]
     });
     [WORKER.to_owned()].into_iter().chain(library).collect()
 }

@@ -1,0 +1,88 @@
+//! `embermark check`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use embermark_report::check::{self, Anonymous, Checked};
+use embermark_report::{Options, load};
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark check`.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The results
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+
+    /// Take out names of computers and users, paths, URLs and devices, and say what is left; with --out
+    #[arg(long, requires = "out")]
+    anonymous: bool,
+
+    /// Take out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
+
+    /// Write the one result that was checked, without what was taken out
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// How the answers are printed
+    #[arg(short, long, default_value = "table")]
+    format: Form,
+}
+
+/// A form of what a check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For a terminal
+    Table,
+    /// For a program
+    Json,
+}
+
+/// Checks results; exit status 1 where one may not stand in public.
+pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    if args.out.is_some() && args.results.len() > 1 {
+        return Err(Failure::usage("--out takes one result: give one"));
+    }
+    args.out.as_deref().map_or(Ok(()), output::can_be_written)?;
+    let mut all = Vec::new();
+    for path in &args.results {
+        let mut file = load(path).map_err(Failure::usage)?;
+        if args.publishable {
+            file = file.publishable();
+        }
+        let answers = check::check(&file);
+        let mut left = Vec::new();
+        if args.anonymous {
+            let made = check::anonymous(&file, &names()).map_err(Failure::runtime)?;
+            Anonymous { file, left } = made;
+        }
+        if let Some(out) = &args.out {
+            let mut json = serde_json::to_vec_pretty(&file).map_err(Failure::runtime)?;
+            json.push(b'\n');
+            fs::write(out, json).map_err(Failure::unwritable(out))?;
+        }
+        all.push(Checked::of(path.display().to_string(), answers, left));
+    }
+    let options =
+        Options { width: output::width(), colour: output::colour(), ..Options::default() };
+    output::print(&match args.format {
+        Form::Table => check::table(&all, &options),
+        Form::Json => check::json(&all).map_err(Failure::runtime)?,
+    })?;
+    Ok(ExitCode::from(u8::from(!all.iter().all(|checked| checked.may_stand))))
+}
+
+/// The names of this computer and its user. A name of few letters would hide other words.
+fn names() -> Vec<String> {
+    let computer = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let users = ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).ok());
+    let names = users.into_iter().chain([computer]).flatten();
+    let names = names.map(|name| name.trim().to_owned());
+    names.filter(|name| name.len() > 2 && name != "root" && name != "localhost").collect()
+}

@@ -1,0 +1,174 @@
+//! `embermark gate`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use embermark_model::result::ResultFile;
+use embermark_report::gate::{self, Gate};
+use embermark_report::{Format, Options, ReportError, load, render};
+
+use super::{compare, output};
+use crate::error::Failure;
+
+/// The arguments of `embermark gate`.
+#[derive(Args)]
+pub struct GateArgs {
+    /// The result to judge by; with --old and --new the result that has both columns
+    baseline: PathBuf,
+
+    /// The result that is judged
+    #[arg(required_unless_present = "old", conflicts_with = "old")]
+    new: Option<PathBuf>,
+
+    /// Judge a column of one result by this one, in place of two results
+    #[arg(long, value_name = "COLUMN", requires = "new_column")]
+    old: Option<String>,
+
+    /// The column that is judged
+    #[arg(long = "new", id = "new_column", value_name = "COLUMN", requires = "old")]
+    new_column: Option<String>,
+
+    /// Judge these columns of two results only
+    #[arg(short, long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "old")]
+    engines: Vec<String>,
+
+    /// The slowdown that is allowed
+    #[arg(long, default_value = "5%", value_name = "SHARE", value_parser = share)]
+    allow: f64,
+
+    /// Judge although the figures are not comparable
+    #[arg(long)]
+    force: bool,
+
+    /// Leave out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
+
+    /// What is printed
+    #[arg(short, long, default_value = "table")]
+    format: Form,
+
+    /// Write a form into a file too, as in junit=gate.xml. Once for each
+    #[arg(short, long, value_name = "FORM=FILE", value_parser = written)]
+    out: Vec<(Form, PathBuf)>,
+}
+
+/// A form of what a gate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For a terminal
+    Table,
+    /// For a comment on a pull request
+    Markdown,
+    /// JUnit XML, for a build server
+    Junit,
+    /// The new times in the JSON that bencher.dev takes
+    Bencher,
+    /// Everything
+    Json,
+}
+
+/// Judges a result by another, or a column by another; exit status 1 where something is slower than is
+/// allowed or broke, 2 where the results do not tell.
+pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
+    for (_, path) in &args.out {
+        output::can_be_written(path)?;
+    }
+    let [old, new] = read(&args)?;
+    let gate = gate::gate(&old, &new, args.allow);
+    let new_path = args.new.as_deref().unwrap_or(&args.baseline);
+    compare::comparable(&gate.differences, [&args.baseline, new_path], args.force)?;
+    let options =
+        Options { width: output::width(), colour: output::colour(), ..Options::default() };
+    for (form, path) in &args.out {
+        let plain = Options { colour: false, ..options };
+        let text = shown(&gate, &new, *form, &plain).map_err(Failure::runtime)?;
+        fs::write(path, text).map_err(Failure::unwritable(path))?;
+    }
+    output::print(&shown(&gate, &new, args.format, &options).map_err(Failure::runtime)?)?;
+    Ok(ExitCode::from(gate.outcome.status()))
+}
+
+/// The two results, or the two columns of one.
+fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
+    let file = |path: &Path| {
+        let file = load(path).map_err(Failure::usage)?;
+        Ok::<_, Failure>(if args.publishable { file.publishable() } else { file })
+    };
+    let baseline = file(&args.baseline)?;
+    let in_file = |path: &Path| {
+        let place = path.display().to_string();
+        move |why: String| Failure::usage(format!("{place}: {why}"))
+    };
+    let Some(new) = &args.new else {
+        let (old, new) = args.old.as_deref().zip(args.new_column.as_deref()).unwrap_or_default();
+        return gate::columns(&baseline, old, new).map_err(in_file(&args.baseline));
+    };
+    let new_file = file(new)?;
+    if args.engines.is_empty() {
+        return Ok([baseline, new_file]);
+    }
+    Ok([
+        gate::only(baseline, &args.engines).map_err(in_file(&args.baseline))?,
+        gate::only(new_file, &args.engines).map_err(in_file(new))?,
+    ])
+}
+
+fn shown(
+    gate: &Gate,
+    new: &ResultFile,
+    form: Form,
+    options: &Options<'_>,
+) -> Result<String, ReportError> {
+    match form {
+        Form::Table => Ok(gate::table(gate, options)),
+        Form::Markdown => Ok(gate::markdown(gate)),
+        Form::Junit => Ok(gate::junit(gate)),
+        Form::Bencher => render(new, Format::Bencher, options),
+        Form::Json => gate::json(gate),
+    }
+}
+
+/// `junit=gate.xml`.
+fn written(text: &str) -> Result<(Form, PathBuf), String> {
+    let wrong = || format!("'{text}' names no form and file: write for example junit=gate.xml");
+    let (form, path) =
+        text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(wrong)?;
+    let form = Form::from_str(form, false).map_err(|_| wrong())?;
+    Ok((form, path.into()))
+}
+
+/// `5%` or `0.05` as a share.
+fn share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),
+        None => text.parse(),
+    };
+    share
+        .ok()
+        .filter(|share| share.is_finite() && *share >= 0.0)
+        .ok_or_else(|| format!("'{text}' is not a share: write for example 5% or 0.05"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_allowed_is_a_percentage_or_a_share() {
+        assert_eq!((share("5%"), share("0.2")), (Ok(0.05), Ok(0.2)));
+        for bad in ["", "%", "-1%", "five", "inf", "nan"] {
+            assert!(share(bad).unwrap_err().contains("5%"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_with_its_form() {
+        assert_eq!(written("junit=a=b.xml"), Ok((Form::Junit, "a=b.xml".into())));
+        for bad in ["gate.xml", "junit=", "html=gate.html", ""] {
+            assert!(written(bad).unwrap_err().contains("junit=gate.xml"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! By how much the times of one set of trials are longer than those of another, and whether that is more than
+//! is allowed.
+
+use super::student::{exceeded, upper_tail};
+use super::{are_enough, is_measure, mean};
+
+/// How often a slowdown of the size that [`Shift::finds`] returns is found.
+const POWER: f64 = 0.95;
+
+/// The difference of the mean logarithms of two sets of trials, new less old, with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shift {
+    difference: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Shift {
+    /// Of trials that have nothing to do with each other, with the degrees of freedom of B. L. Welch,
+    /// "The generalization of 'Student's' problem when several different population variances are
+    /// involved", Biometrika 34, 1947. `None` with fewer than three trials of either.
+    pub fn of(new: &[f64], old: &[f64]) -> Option<Self> {
+        if !are_enough(new) || !are_enough(old) {
+            return None;
+        }
+        let ([mean_new, square_new], [mean_old, square_old]) = (logs(new)?, logs(old)?);
+        let square = square_new + square_old;
+        let part = |square: f64, trials: &[f64]| square * square / (trials.len() - 1) as f64;
+        let freedom = square * square / (part(square_new, new) + part(square_old, old));
+        let least = (new.len().min(old.len()) - 1) as f64;
+        // Trials that are all alike, as clocks that tick slowly give, leave 0 / 0.
+        let freedom = if freedom.is_finite() { freedom } else { least };
+        Some(Self { difference: mean_new - mean_old, error: square.sqrt(), freedom })
+    }
+
+    /// Of pairs: what both of a pair had in common, as the machine's speed at that time, is in neither
+    /// the difference nor its error. `None` with fewer than three, or where the sets are not of the same
+    /// length.
+    pub fn of_pairs(new: &[f64], old: &[f64]) -> Option<Self> {
+        if new.len() != old.len() || !are_enough(new) || !are_enough(old) {
+            return None;
+        }
+        let ratios: Vec<f64> = new.iter().zip(old).map(|(new, old)| new / old).collect();
+        let [difference, square] = logs(&ratios)?;
+        Some(Self { difference, error: square.sqrt(), freedom: (ratios.len() - 1) as f64 })
+    }
+
+    /// New over old: the ratio of the geometric means.
+    pub fn ratio(&self) -> f64 {
+        self.difference.exp()
+    }
+
+    /// The 95 % interval of that ratio.
+    pub fn interval(&self) -> [f64; 2] {
+        let reach = exceeded(0.025, self.freedom) * self.error;
+        [(self.difference - reach).exp(), (self.difference + reach).exp()]
+    }
+
+    /// How probable a ratio as large as this is where the true one is `most`: small where the new trials
+    /// took longer than `most` times the old ones.
+    pub fn p_beyond(&self, most: f64) -> f64 {
+        let beyond = self.difference - most.ln();
+        if self.error > 0.0 {
+            upper_tail(beyond / self.error, self.freedom)
+        } else if beyond > 0.0 {
+            0.0
+        } else {
+            1.0
+        }
+    }
+
+    /// The same of a ratio as small as this.
+    pub fn p_below(&self, least: f64) -> f64 {
+        Self { difference: -self.difference, ..*self }.p_beyond(1.0 / least)
+    }
+
+    /// How probable a ratio as far from 1 is, on either side, where there is no difference.
+    pub(super) fn p_different(&self) -> f64 {
+        (2.0 * self.p_beyond(1.0).min(self.p_below(1.0))).min(1.0)
+    }
+
+    /// The ratio that trials of this number and spread would show, 95 times of 100, to be beyond `most`
+    /// at a [p-value](Self::p_beyond) of `level`. Near, as it takes the spread for the true one.
+    pub fn finds(&self, most: f64, level: f64) -> f64 {
+        (most.ln() + self.reach(level)).exp()
+    }
+
+    /// How many times as many trials it takes for [`finds`](Self::finds) to be `ratio`: near, and more than
+    /// needed, as more trials also know their spread better.
+    pub fn times_as_many(&self, ratio: f64, most: f64, level: f64) -> f64 {
+        (self.reach(level) / (ratio / most).ln()).powi(2)
+    }
+
+    fn reach(&self, level: f64) -> f64 {
+        (exceeded(level, self.freedom) + exceeded(1.0 - POWER, self.freedom)) * self.error
+    }
+}
+
+/// Which of many hypotheses are rejected so that a true one is among them at most with a probability of
+/// `level`, however the p-values hang together: S. Holm, "A simple sequentially rejective multiple test
+/// procedure", Scandinavian Journal of Statistics 6, 1979.
+pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
+    let mut places: Vec<usize> = (0..p_values.len()).collect();
+    places.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut rejected = vec![false; p_values.len()];
+    for (step, place) in places.into_iter().enumerate() {
+        if p_values[place] > level / (p_values.len() - step) as f64 {
+            break;
+        }
+        rejected[place] = true;
+    }
+    rejected
+}
+
+/// Mean of the logarithms, and the square of its standard error.
+fn logs(values: &[f64]) -> Option<[f64; 2]> {
+    if !values.iter().all(|value| is_measure(*value)) {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let (mean, count) = (mean(&logs)?, logs.len() as f64);
+    let squares: f64 = logs.iter().map(|log| (log - mean) * (log - mean)).sum();
+    Some([mean, squares / (count - 1.0) / count])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times whose logarithms are these.
+    fn times<const N: usize>(logs: [f64; N]) -> Vec<f64> {
+        logs.iter().map(|log| log.exp()).collect()
+    }
+
+    #[test]
+    fn a_shift_is_that_of_a_t_test_worked_out_by_hand() {
+        // Means 0.3 and 0.1; variances 0.01 and 0.01; standard error sqrt(0.02 / 3); t = 2.449 of 4 degrees.
+        let (new, old) = (times([0.2, 0.3, 0.4]), times([0.0, 0.1, 0.2]));
+        let shift = Shift::of(&new, &old).unwrap();
+        assert!((shift.ratio() - 0.2f64.exp()).abs() < 1e-12);
+        assert!((shift.p_beyond(1.0) - 0.035_242).abs() < 1e-5, "{}", shift.p_beyond(1.0));
+        assert!((shift.p_beyond(0.2f64.exp()) - 0.5).abs() < 1e-9);
+        // 0.2 ± 2.776 · 0.08165
+        let [low, high] = shift.interval().map(f64::ln);
+        assert!((low + 0.026_692).abs() < 1e-4 && (high - 0.426_692).abs() < 1e-4, "{low} {high}");
+    }
+
+    #[test]
+    fn pairs_leave_out_what_both_had_in_common() {
+        let (new, old) = (times([0.11, 1.10, 2.09]), times([0.0, 1.0, 2.0]));
+        let (paired, apart) =
+            (Shift::of_pairs(&new, &old).unwrap(), Shift::of(&new, &old).unwrap());
+        assert!((paired.ratio() - apart.ratio()).abs() < 1e-12);
+        // Differences 0.11, 0.10, 0.09: t = 0.1 / (0.01 / sqrt 3) = 17.32 of 2 degrees.
+        assert!((paired.p_beyond(1.0) - 0.001_659).abs() < 1e-5, "{}", paired.p_beyond(1.0));
+        assert!(apart.p_beyond(1.0) > 0.4);
+        assert_eq!(Shift::of_pairs(&new, &old[..2]), None);
+    }
+
+    #[test]
+    fn trials_that_are_all_alike_are_beyond_what_is_allowed_or_not() {
+        let shift = Shift::of(&[11.0; 5], &[10.0; 5]).unwrap();
+        assert_eq!((shift.p_beyond(1.05), shift.p_beyond(1.2)), (0.0, 1.0));
+        assert_eq!(Shift::of(&[10.0; 5], &[10.0; 5]).unwrap().p_beyond(1.0), 1.0);
+        assert_eq!(Shift::of(&[10.0; 2], &[10.0; 5]), None);
+        assert_eq!(Shift::of(&[10.0, 0.0, 1.0], &[10.0; 5]), None);
+    }
+
+    #[test]
+    fn more_trials_find_less_and_as_many_times_as_it_says() {
+        let trials = |n: usize| -> Vec<f64> {
+            (0..n).map(|i| if i % 2 == 0 { 100.0 } else { 104.0 }).collect()
+        };
+        let finds = |n: usize| Shift::of(&trials(n), &trials(n)).unwrap().finds(1.05, 0.001);
+        assert!(finds(6) > finds(12) && finds(12) > finds(48) && finds(48) > 1.05);
+        let few = Shift::of(&trials(6), &trials(6)).unwrap();
+        let times = few.times_as_many(1.10, 1.05, 0.001);
+        assert!(times > 1.0 && finds((6.0 * times).ceil() as usize) <= 1.10, "{times}");
+    }
+
+    #[test]
+    fn holms_procedure_stops_at_the_first_that_is_too_large() {
+        // Holm (1979): 0.01 / 4, / 3, / 2, / 1 at 5 %.
+        assert_eq!(holm(&[0.01, 0.04, 0.03, 0.005], 0.05), [true, false, false, true]);
+        assert_eq!(holm(&[0.04], 0.05), [true]);
+        assert_eq!(holm(&[0.5, 0.02], 0.05), [false, true]);
+        assert_eq!(holm(&[], 0.05), Vec::<bool>::new());
+    }
+}

@@ -1,0 +1,56 @@
+//! Whether a result may stand in public beside others: the rules, and what a result says to each.
+//! `docs/check.md` has the reasons and the sources of the limits.
+
+mod anonymous;
+mod private;
+mod render;
+mod rules;
+mod spread;
+
+use embermark_model::result::ResultFile;
+use serde::Serialize;
+
+pub use anonymous::{Anonymous, anonymous};
+pub use render::{Checked, json, table};
+
+/// What a result says to one rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// The rule's name, `clean-tree`.
+    pub rule: &'static str,
+    /// What it asks for.
+    pub asks: &'static str,
+    /// How it went.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// What to do where it failed.
+    pub remedy: &'static str,
+}
+
+/// How a rule went, with what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "finding", content = "found")]
+pub enum Finding {
+    /// The result is as the rule asks.
+    Passed(String),
+    /// It is not.
+    Failed(String),
+    /// The result does not record it, or the rule does not apply to what was measured.
+    NotKnown(String),
+}
+
+/// What a result says to every rule, in the order in which they are documented.
+pub fn check(file: &ResultFile) -> Vec<Answer> {
+    let answer = |rule: &rules::Rule| Answer {
+        rule: rule.name,
+        asks: rule.asks,
+        finding: (rule.look)(file),
+        remedy: rule.remedy,
+    };
+    rules::RULES.iter().map(answer).collect()
+}
+
+/// Whether a result may stand in public: no rule failed.
+pub fn may_stand(answers: &[Answer]) -> bool {
+    !answers.iter().any(|answer| matches!(answer.finding, Finding::Failed(_)))
+}

@@ -1,0 +1,93 @@
+//! What in a text tells who, where or on which computer: it is replaced by a word for what it was.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// Names that are private wherever they stand, as those of this computer and its user.
+pub(super) struct Names<'a>(pub &'a [String]);
+
+/// Between these a text has words; slashes, points, colons, `@` and dashes are parts of words.
+const BETWEEN: &[char] = &[
+    ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '(', ')', '[', ']', '{', '}', '<', '>', '=',
+    '|',
+];
+
+impl Names<'_> {
+    /// The text without absolute paths, URLs, addresses of computers, of e-mail, and these names.
+    pub fn hidden(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for part in text.split_inclusive(BETWEEN) {
+            let word = part.trim_end_matches(BETWEEN);
+            // A full stop or colon behind a word is no part of it.
+            let bare = word.trim_end_matches(['.', ':', '!', '?']);
+            match self.replaced(bare) {
+                Some(instead) => {
+                    out.push_str(&instead);
+                    out.push_str(&part[bare.len()..]);
+                }
+                None => out.push_str(part),
+            }
+        }
+        out
+    }
+
+    /// What stands in place of a word; `None` where it may stay.
+    fn replaced(&self, word: &str) -> Option<String> {
+        if self.0.iter().any(|name| name == word) {
+            return Some("(name)".to_owned());
+        }
+        if let Some((scheme, _)) = word.split_once("://") {
+            return Some(format!("{scheme}://(host)"));
+        }
+        let from_root = word.find('/').map(|at| &word[at..]);
+        let is_path = word.starts_with("~/")
+            || from_root.is_some_and(|path| {
+                let is_first =
+                    word.starts_with('/') || word[..word.len() - path.len()].ends_with(':');
+                is_first && path[1..].contains('/')
+            });
+        if is_path {
+            return Some("(path)".to_owned());
+        }
+        if word.parse::<IpAddr>().is_ok() || word.parse::<SocketAddr>().is_ok() {
+            return Some("(address)".to_owned());
+        }
+        let is_user = word.split_once('@').is_some_and(|(user, host)| {
+            !user.is_empty() && host.starts_with(|c: char| c.is_ascii_alphabetic())
+        });
+        is_user.then(|| "(user)".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private_is_replaced_and_all_else_stays() {
+        let names = ["anna".to_owned(), "buildbox".to_owned()];
+        let hidden = |text: &str| Names(&names).hidden(text);
+        assert_eq!(
+            hidden("cannot open '/home/anna/x.db': no such file"),
+            "cannot open '(path)': no such file"
+        );
+        assert_eq!(hidden("at postgres://me@db.example/x."), "at postgres://(host).");
+        assert_eq!(
+            hidden("10.0.0.7:5432, fe80::1 and anna@example.org"),
+            "(address), (address) and (user)"
+        );
+        assert_eq!(hidden("on buildbox as anna"), "on (name) as (name)");
+        assert_eq!(hidden("log=/var/log/x.log ~/y file:/a/b"), "log=(path) (path) (path)");
+        for kept in [
+            "3.50.4",
+            "a /b c",
+            "MB/s and rows/s/core",
+            "wal, synchronous=NORMAL; 1 < 2",
+            "annabel",
+            "12:30:00",
+            "p99 @ 5 ms",
+            "",
+        ] {
+            assert_eq!(hidden(kept), kept);
+        }
+    }
+}

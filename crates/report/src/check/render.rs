@@ -1,0 +1,63 @@
+//! A check as people and programs read it.
+
+use serde::Serialize;
+
+use super::{Answer, Finding, may_stand};
+use crate::document::{self, Block};
+use crate::notes::{self, Note, Section, note};
+use crate::{Options, ReportError, text};
+
+/// One result that was checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// The file.
+    pub file: String,
+    /// Whether it may stand in public.
+    pub may_stand: bool,
+    /// Each rule.
+    pub rules: Vec<Answer>,
+    /// Where it was made anonymous, what is left that tells of the computer or its owner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Note>,
+}
+
+impl Checked {
+    /// A file with its answers.
+    pub fn of(file: String, rules: Vec<Answer>, left: Vec<Note>) -> Self {
+        Self { file, may_stand: may_stand(&rules), rules, left }
+    }
+}
+
+/// For a terminal.
+pub fn table(all: &[Checked], options: &Options<'_>) -> String {
+    document::terminal(&all.iter().flat_map(blocks).collect::<Vec<_>>(), options)
+}
+
+/// All of it.
+///
+/// # Errors
+/// When a value has no JSON form, which none here lacks.
+pub fn json(all: &[Checked]) -> Result<String, ReportError> {
+    Ok(serde_json::to_string_pretty(all)? + "\n")
+}
+
+fn blocks(checked: &Checked) -> Vec<Block> {
+    let says = if checked.may_stand { "may stand in public" } else { "may not stand in public" };
+    let line = |answer: &Answer| {
+        let (word, found) = match &answer.finding {
+            Finding::Passed(found) => ("passed", found),
+            Finding::Failed(found) => ("FAILED", found),
+            Finding::NotKnown(found) => ("not known", found),
+        };
+        note(answer.rule, format!("{word}: {}", text::clipped(found, 300)))
+    };
+    let title = format!("{} {says}", text::plain(&checked.file));
+    let rules = Section { title, notes: checked.rules.iter().map(line).collect() };
+    let failed = checked.rules.iter().filter(|answer| matches!(answer.finding, Finding::Failed(_)));
+    let remedies = failed.map(|answer| note(answer.rule, answer.remedy)).collect();
+    let sections = [
+        ("What to do", remedies),
+        ("Left in the anonymous result: decide whether it may be public", checked.left.clone()),
+    ];
+    [rules].into_iter().chain(notes::filled(sections)).map(Block::Section).collect()
+}

@@ -1,0 +1,169 @@
+//! Two results put beside each other: what both have, and what one lacks.
+
+use std::collections::{HashMap, HashSet};
+
+use embermark_model::result::{Cell, ResultFile};
+use embermark_model::{CellId, Status};
+use serde::Serialize;
+
+use crate::summary::{Figure, Phases, Shortfall, Shortfalls};
+use crate::text;
+
+/// What two results have in common, and what not.
+pub(crate) struct Pairs<'a> {
+    /// Each phase with figures in both, in the order of the old file's cells.
+    pub phases: Vec<PhasePair<'a>>,
+    /// Each cell or phase that ended well in one file only.
+    pub turned: Vec<Turn>,
+    /// Cells that the old file has and the new one has not.
+    pub only_old: Vec<CellId>,
+    /// Cells that the new file has and the old one has not.
+    pub only_new: Vec<CellId>,
+}
+
+/// One phase of one cell with figures in both files. Of two things the first is the old file's.
+pub(crate) struct PhasePair<'a> {
+    /// The cell.
+    pub cell: &'a CellId,
+    /// The phase.
+    pub phase: &'a str,
+    /// Its engine is shown for orientation.
+    pub reference: bool,
+    /// The times.
+    pub figures: [Figure<'a>; 2],
+    /// What its cell did not do.
+    pub shortfalls: [Option<Shortfall<'a>>; 2],
+}
+
+impl PhasePair<'_> {
+    /// Whether this phase kept up in the old file and does not in the new one.
+    pub fn no_longer_keeps_up(&self) -> bool {
+        let [fell_short, falls_short] =
+            self.shortfalls.map(|of| of.is_some_and(|of| of.phase == self.phase));
+        falls_short && !fell_short
+    }
+
+    /// What was not done, `old lost 3 of 40,000, new lost 24,261 of 40,000`; `None` where both kept up.
+    pub fn lacking(&self) -> Option<String> {
+        let known = ["old", "new"].into_iter().zip(&self.shortfalls).filter_map(|(which, of)| {
+            Some(format!("{which} {}", of.as_ref()?.beside(Some(self.phase))))
+        });
+        let known = text::joined(known, ", ");
+        (!known.is_empty()).then_some(known)
+    }
+}
+
+/// A cell, or one phase of it, that ended well in one file and not in the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// The cell.
+    pub cell: CellId,
+    /// The phase; absent where the cell had no phase at all.
+    pub phase: Option<String>,
+    /// How it ended in the old file.
+    pub was: Status,
+    /// How it ends in the new one.
+    pub is: Status,
+    /// Why, where it does not end well.
+    pub reason: Option<String>,
+    /// It was right and is wrong, failed or timed out.
+    pub broke: bool,
+}
+
+impl Turn {
+    /// `ok, then wrong`.
+    pub fn words(&self) -> String {
+        format!("{}, then {}", self.was, self.is)
+    }
+}
+
+/// Puts `new` beside `old`.
+pub(crate) fn pairs<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Pairs<'a> {
+    let mut pairs = Pairs {
+        phases: Vec::new(),
+        turned: Vec::new(),
+        only_old: Vec::new(),
+        only_new: Vec::new(),
+    };
+    let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
+    for before in &old.cells {
+        match after.get(&before.id) {
+            Some(after) => pair(&mut pairs, before, after),
+            None => pairs.only_old.push(before.id.clone()),
+        }
+    }
+    let before: HashSet<&CellId> = old.cells.iter().map(|cell| &cell.id).collect();
+    let added = new.cells.iter().filter(|cell| !before.contains(&cell.id));
+    pairs.only_new = added.map(|cell| cell.id.clone()).collect();
+    pairs
+}
+
+fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
+    let phases = before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases);
+    let names = text::unique(phases.map(|part| part.phase.as_str()));
+    let [old, new] = [before, after].map(Side::of);
+    for phase in names {
+        match (old.outcome(phase), new.outcome(phase)) {
+            ((was, Some(before)), (is, Some(after))) if was.has_figures() && is.has_figures() => {
+                pairs.phases.push(PhasePair {
+                    cell: &old.cell.id,
+                    phase,
+                    // A reference that slows down tells of the machine.
+                    reference: old.cell.reference,
+                    figures: [before, after],
+                    shortfalls: [old.shortfalls.at(Some(phase)), new.shortfalls.at(Some(phase))],
+                });
+            }
+            ((was, _), (is, _)) => pairs.turned.extend(turn(before, after, Some(phase), was, is)),
+        }
+    }
+    // A cell may end badly in a way that no phase of it shows: a crash between two.
+    let shown = pairs.turned.iter().any(|turn| turn.cell == before.id);
+    if !shown {
+        pairs.turned.extend(turn(before, after, None, before.status, after.status));
+    }
+}
+
+/// A cell of one of the files, its phases found by their names.
+struct Side<'a> {
+    cell: &'a Cell,
+    phases: Phases<'a>,
+    shortfalls: Shortfalls<'a>,
+}
+
+impl<'a> Side<'a> {
+    fn of(cell: &'a Cell) -> Self {
+        Self { cell, phases: Phases::of(cell), shortfalls: Shortfalls::of(cell) }
+    }
+
+    /// How a phase ended over all trials, and its figure. A phase that the cell never came to ended as the
+    /// cell did.
+    fn outcome(&self, phase: &str) -> (Status, Option<Figure<'a>>) {
+        let parts = self.phases.at(phase);
+        let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
+        let status = status.unwrap_or(self.cell.status);
+        (status, Figure::of(parts).filter(|_| status.has_figures()))
+    }
+}
+
+fn turn(before: &Cell, after: &Cell, phase: Option<&str>, was: Status, is: Status) -> Option<Turn> {
+    let turned = was.has_figures() != is.has_figures();
+    turned.then(|| {
+        let ended_badly = if is.has_figures() { before } else { after };
+        Turn {
+            cell: before.id.clone(),
+            phase: phase.map(str::to_owned),
+            was,
+            is,
+            reason: reason(ended_badly, phase),
+            broke: was.has_figures() && is.is_failure(),
+        }
+    })
+}
+
+/// The reason nearest to the fault: a phase's, else the cell's.
+fn reason(cell: &Cell, phase: Option<&str>) -> Option<String> {
+    let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
+    let mut of_phase = parts.filter(|part| Some(part.phase.as_str()) == phase);
+    of_phase.find_map(|part| part.reason.clone()).or_else(|| cell.reason.clone())
+}

@@ -1,0 +1,75 @@
+//! A gate as JUnit XML, which build servers read: a test per engine, per phase, and per cell that turned.
+
+use std::fmt::Write as _;
+
+use super::{Gate, Judged, Outcome, Verdict, Whole, render};
+use crate::xml::escaped;
+
+/// How one test ended: the element that says so with its message, or nothing where it passed.
+type Ended = Option<(&'static str, String)>;
+
+/// All of a gate. A failure is what the gate fails by, `skipped` what could not be judged. Where nothing tells
+/// there is an error.
+pub fn junit(gate: &Gate) -> String {
+    let wholes = gate.wholes.iter().map(whole);
+    let turned = gate.turned.iter().filter(|turn| turn.was.has_figures()).map(|turn| {
+        let says = turn
+            .reason
+            .as_deref()
+            .map_or_else(|| turn.words(), |reason| format!("{}: {reason}", turn.words()));
+        let name = turn.phase.clone().unwrap_or_else(|| "whole cell".to_owned());
+        (turn.cell.to_string(), name, Some((if turn.broke { "failure" } else { "skipped" }, says)))
+    });
+    let absent = gate.only_old.iter().map(|cell| {
+        let says = "the new result does not have this cell".to_owned();
+        (cell.to_string(), "whole cell".to_owned(), Some(("skipped", says)))
+    });
+    let unclear = (gate.outcome == Outcome::Unclear).then(|| {
+        ("gate".to_owned(), "can be judged".to_owned(), Some(("error", gate.why.join("; "))))
+    });
+    let phases = gate.phases.iter().map(phase);
+    let tests: Vec<(String, String, Ended)> =
+        unclear.into_iter().chain(wholes).chain(phases).chain(turned).chain(absent).collect();
+    let count = |kind: &str| {
+        tests
+            .iter()
+            .filter(|(.., ended)| ended.as_ref().is_some_and(|ended| ended.0 == kind))
+            .count()
+    };
+    let counts = format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+        tests.len(),
+        count("failure"),
+        count("error"),
+        count("skipped")
+    );
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    // Writing to a String does not fail.
+    let _ = writeln!(out, "<testsuites name=\"embermark gate\" {counts}>");
+    let _ = writeln!(out, "  <testsuite name=\"embermark gate\" {counts}>");
+    for (class, name, ended) in &tests {
+        let test = format!("<testcase classname=\"{}\" name=\"{}\"", escaped(class), escaped(name));
+        let _ = match ended {
+            None => writeln!(out, "    {test}/>"),
+            Some((kind, says)) => {
+                writeln!(out, "    {test}><{kind} message=\"{}\"/></testcase>", escaped(says))
+            }
+        };
+    }
+    out + "  </testsuite>\n</testsuites>\n"
+}
+
+fn whole(whole: &Whole) -> (String, String, Ended) {
+    let ended = whole.is_slower.then(|| ("failure", render::says_of_whole(whole)));
+    (whole.engine.clone(), "as a whole".to_owned(), ended)
+}
+
+fn phase(judged: &Judged) -> (String, String, Ended) {
+    let says = || render::says_of_phase(judged);
+    let ended = match judged.verdict {
+        Verdict::Slower | Verdict::NoLongerKeepsUp => Some(("failure", says())),
+        Verdict::DidNotKeepUp | Verdict::TooFewTrials => Some(("skipped", says())),
+        Verdict::NotSlower => None,
+    };
+    (judged.cell.to_string(), judged.phase.clone(), ended)
+}

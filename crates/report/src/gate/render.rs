@@ -1,0 +1,247 @@
+//! A gate as people and programs read it.
+
+use embermark_model::CellId;
+
+use super::{Gate, Judged, Outcome, Verdict, Whole};
+use crate::compare;
+use crate::document::{self, Block};
+use crate::grid::{Grid, Text, Tone};
+use crate::notes::{self, Note, Section, note};
+use crate::{Options, ReportError, format, text};
+
+/// So many phases that are not slower are shown: those nearest to it. JSON and JUnit have all.
+const NEAREST: usize = 10;
+
+/// For a terminal.
+pub fn table(gate: &Gate, options: &Options<'_>) -> String {
+    document::terminal(&blocks(gate), options)
+}
+
+/// For a comment on GitHub.
+pub fn markdown(gate: &Gate) -> String {
+    document::markdown(&blocks(gate))
+}
+
+/// All of it.
+///
+/// # Errors
+/// When a value has no JSON form, which none here lacks.
+pub fn json(gate: &Gate) -> Result<String, ReportError> {
+    Ok(serde_json::to_string_pretty(gate)? + "\n")
+}
+
+fn blocks(gate: &Gate) -> Vec<Block> {
+    let secret = gate.unpublishable.iter().map(String::as_str).collect::<Vec<_>>();
+    let heads = notes::face_of(&secret).into_iter().chain([head(gate)]).map(Block::Head);
+    let why = gate.why.iter().map(|why| note("", text::plain(why))).collect();
+    let why = Section { title: "Why".to_owned(), notes: why };
+    let tables = [wholes(gate), phases(gate)].into_iter().filter(|grid| !grid.rows.is_empty());
+    let tables = tables.map(|grid| Block::table(grid, Vec::new()));
+    let sections = sections(gate).into_iter().map(Block::Section);
+    heads.chain([Block::Section(why)]).chain(tables).chain(sections).collect()
+}
+
+/// `Failed: slower than 5 % allows`.
+fn head(gate: &Gate) -> String {
+    let allowed = format::percent(gate.allow);
+    match gate.outcome {
+        Outcome::Passed => format!("Passed: nothing is shown to be slower by more than {allowed}"),
+        Outcome::Failed => format!("Failed, with {allowed} allowed"),
+        Outcome::Unclear => "Unclear: these results do not tell".to_owned(),
+    }
+}
+
+/// What broke: answers, cells, rates.
+pub(super) fn broken(gate: &Gate) -> Vec<String> {
+    let turned = gate.turned.iter().filter(|turn| turn.broke).map(|turn| {
+        let phase = turn.phase.as_deref().map(|phase| format!(" {phase}")).unwrap_or_default();
+        let reason =
+            turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 200)));
+        format!("{}{phase} was {}{}", turn.cell, turn.words(), reason.unwrap_or_default())
+    });
+    let behind = gate.phases.iter().filter(|phase| phase.verdict == Verdict::NoLongerKeepsUp);
+    turned.chain(behind.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
+}
+
+/// What is slower than is allowed.
+pub(super) fn slower(gate: &Gate) -> Vec<String> {
+    let wholes = gate.wholes.iter().filter(|whole| whole.is_slower);
+    let wholes = wholes.map(|whole| format!("{} {}", whole.engine, says_of_whole(whole)));
+    let phases = gate.phases.iter().filter(|phase| phase.verdict == Verdict::Slower);
+    wholes.chain(phases.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
+}
+
+/// What would have been found.
+pub(super) fn found(gate: &Gate) -> Vec<String> {
+    let wholes = gate.wholes.iter().map(|whole| {
+        let more = whole.rounds_for_twice.filter(|_| whole.finds > 1.0 + 2.0 * gate.allow);
+        let more = more.map(|rounds| {
+            let twice = format::percent(2.0 * gate.allow);
+            format!("; {} find {twice}", format::counted(rounds, "trial"))
+        });
+        let (engine, more) = (text::plain(&whole.engine), more.unwrap_or_default());
+        format!(
+            "a slowdown of all of {engine} by {} is found 95 times of 100{more}",
+            by(whole.finds)
+        )
+    });
+    let mut single: Vec<f64> = gate.phases.iter().filter_map(|phase| phase.finds).collect();
+    single.sort_by(f64::total_cmp);
+    let single = single.first().zip(single.get(single.len() / 2)).zip(single.last());
+    let single = single.map(|((least, middle), most)| {
+        format!(
+            "a slowdown of a single phase by {} is, of half of the phases one by {}, of every phase one by {}",
+            by(*least),
+            by(*middle),
+            by(*most)
+        )
+    });
+    wholes.chain(single).collect()
+}
+
+/// Why nothing was judged.
+pub(super) fn nothing_judged(gate: &Gate) -> String {
+    let few = gate.phases.iter().filter(|phase| phase.verdict == Verdict::TooFewTrials).count();
+    match few {
+        0 => "no phase of an engine has figures in both: run the same plan for both".to_owned(),
+        _ => "no phase has three trials in both: run with --trials 5 or more".to_owned(),
+    }
+}
+
+/// Why nothing could have been found.
+pub(super) fn finds_nothing(gate: &Gate) -> String {
+    let finds = gate.finds().map(by).unwrap_or_default();
+    format!(
+        "the trials differ so much that only a slowdown by {finds} or more would be found: run more trials, \
+         on a machine that does nothing else"
+    )
+}
+
+/// That the machine is another one than it was.
+pub(super) fn machine_changed(machine: &Whole) -> String {
+    format!(
+        "the machine changed between the runs: the references, which no engine is part of, took {} ({}): \
+         measure both again, or both in one run",
+        format::ratio(machine.ratio),
+        format::between(machine.interval, format::ratio)
+    )
+}
+
+/// `took 1.12x (1.08-1.15x) over 13 phases`.
+pub(super) fn says_of_whole(whole: &Whole) -> String {
+    format!(
+        "took {} ({}) over {}",
+        format::ratio(whole.ratio),
+        format::between(whole.interval, format::ratio),
+        format::counted(whole.phases as u64, "phase")
+    )
+}
+
+/// `took 1.12x (1.08-1.15x): slower than allowed`.
+pub(super) fn says_of_phase(judged: &Judged) -> String {
+    let verdict = judged.verdict.name();
+    let lacking = judged.lacking.as_ref().map(|lacking| format!(": {lacking}")).unwrap_or_default();
+    match judged.ratio.zip(judged.interval) {
+        Some((ratio, interval)) => format!(
+            "took {} ({}): {verdict}",
+            format::ratio(ratio),
+            format::between(interval, format::ratio)
+        ),
+        None => format!("{verdict}{lacking}"),
+    }
+}
+
+fn says_of_phase_by_name(judged: &Judged) -> String {
+    format!("{} {} {}", judged.cell, judged.phase, says_of_phase(judged))
+}
+
+/// A ratio as the share that it is above 1: `8.1 %`, `12 %`.
+fn by(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+fn wholes(gate: &Gate) -> Grid {
+    let row = |whole: &Whole| {
+        let tone = if whole.is_slower { Tone::Bad } else { Tone::Plain };
+        let verdict = if whole.is_slower { Verdict::Slower } else { Verdict::NotSlower };
+        let [old, new] = whole.rounds;
+        let trials = if old == new { new.to_string() } else { format!("{old}, {new}") };
+        let texts = [
+            format::count(whole.phases as u64),
+            trials,
+            format::ratio(whole.ratio),
+            format::between(whole.interval, format::ratio),
+            by(whole.finds),
+            verdict.name().to_owned(),
+        ];
+        (text::plain(&whole.engine), texts.map(|value| Text::toned(value, tone)).to_vec())
+    };
+    let header = ["phases", "trials", "new/old", "95 % interval", "finds", ""];
+    Grid {
+        title: "Engines as wholes".to_owned(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: gate.wholes.iter().map(row).collect(),
+    }
+}
+
+/// The phases that the gate fails by, and those that are nearest to it.
+fn phases(gate: &Gate) -> Grid {
+    let (failing, mut others): (Vec<&Judged>, Vec<&Judged>) =
+        gate.phases.iter().partition(|phase| phase.verdict.fails());
+    others.sort_by(|a, b| a.p.unwrap_or(2.0).total_cmp(&b.p.unwrap_or(2.0)));
+    let row = |judged: &&Judged| {
+        let tone = if judged.verdict.fails() { Tone::Bad } else { Tone::Plain };
+        let texts = [
+            format::duration(judged.old_ns),
+            format::duration(judged.new_ns),
+            format::or_dash(judged.ratio, format::ratio),
+            format::or_dash(judged.interval, |ends| format::between(ends, format::ratio)),
+            format::or_dash(judged.finds, by),
+            judged.verdict.name().to_owned(),
+        ];
+        let name = text::plain(&format!("{} {}", judged.cell, judged.phase));
+        (name, texts.map(|value| Text::toned(value, tone)).to_vec())
+    };
+    let slower = failing.len();
+    let of = format::counted(gate.phases.len() as u64, "phase");
+    let header = ["old", "new", "new/old", "95 % interval", "finds", ""];
+    Grid {
+        title: format!("Phases: {slower} of {of} fail; of the others those nearest to it"),
+        header: header.map(str::to_owned).to_vec(),
+        rows: failing.iter().chain(others.iter().take(NEAREST)).map(row).collect(),
+    }
+}
+
+fn sections(gate: &Gate) -> Vec<Section> {
+    let plain = |texts: &[String]| -> Vec<Note> {
+        texts.iter().map(|says| note("", text::plain(says))).collect()
+    };
+    let cells =
+        |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
+    let machine = match &gate.machine {
+        Some(machine) => vec![note("references", says_of_whole(machine))],
+        None if gate.one_run => Vec::new(),
+        None => vec![note(
+            "",
+            "no reference is in both results, so a change of the machine looks like one of the engine: add \
+             memory to --engines, or measure old and new in one run",
+        )],
+    };
+    let pairs = if gate.one_run { "; old and new of a round are a pair" } else { "" };
+    let says = format!(
+        "new/old is the ratio of the geometric means over the trials, and of a whole engine over its phases \
+         too{pairs}. finds is the slowdown that would be found 95 times of 100. The probability of a false \
+         alarm anywhere in this comparison is at most {}",
+        format::percent(gate.false_alarms)
+    );
+    notes::filled([
+        ("NOT COMPARABLE, judged all the same", plain(&gate.differences.incomparable)),
+        ("Turned", compare::turned(&gate.turned)),
+        ("In the old result only, not judged", plain(&cells(&gate.only_old))),
+        ("In the new result only, not judged", plain(&cells(&gate.only_new))),
+        ("Machine", machine),
+        ("Not alike", plain(&gate.differences.remarks)),
+        ("How to read it", vec![note("", says)]),
+    ])
+}
