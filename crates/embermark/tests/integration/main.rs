@@ -18,6 +18,7 @@ mod energy;
 mod engine_library;
 mod engines;
 mod explaining;
+mod exports;
 mod faults;
 mod flash;
 mod fleet;
