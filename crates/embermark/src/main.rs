@@ -22,7 +22,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, compare, completions, data, doctor, durability, energy, engines, fleet, init, record,
-    repeat, report, run, snippet, storage, tune, verify, workloads,
+    repeat, report, run, site, snippet, storage, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -69,6 +69,8 @@ enum Command {
     DurabilityRecord(record::RecordArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
+    /// Make a static site of many results: choose engines and machines, rank, share
+    Site(site::SiteArgs),
     /// Compare two results of one machine: what became faster or slower
     Compare(compare::CompareArgs),
     /// Say which engines fit a need, from results
@@ -160,6 +162,7 @@ fn main() -> ExitCode {
         Command::Durability(args) => durability::durability(args),
         Command::DurabilityRecord(args) => record::record(args),
         Command::Report(args) => report::report(args),
+        Command::Site(args) => site::site(&args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
         Command::Energy(args) => energy::energy(&args),

@@ -24,6 +24,7 @@ pub mod published;
 pub mod reproduction;
 pub mod scaling;
 pub mod shown;
+pub mod site;
 pub mod summary;
 mod table;
 pub mod text;

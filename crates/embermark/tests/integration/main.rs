@@ -39,6 +39,7 @@ mod retention;
 mod run;
 mod run_ends;
 mod secrets;
+mod site;
 mod storage;
 mod storage_command;
 mod tune;
