@@ -9,6 +9,7 @@
 # make python-clients / make node-clients   only the set-up: what clients in Python and Node.js need (docs/clients.md)
 # make tune-defaults  look for better settings of every embedded engine, in each tier (docs/tuning.md); hours
 # make reproduce  repeat the five published comparisons (docs/reproduction.md); hours, goes on where it was ended; WITHIN=1h for the headlines first
+# make site   set up what is missing, build, and make a static site of the results in results/ (target/site)
 # make dist   packages for devices, for x86-64 and aarch64: an archive with install.sh, a Debian package, a Python wheel (target/dist)
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make older  on request alone: DuckDB 1.5.6 and RocksDB 10.4.2, to measure beside today's releases (docs/configurations.md)
@@ -21,7 +22,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate deps servers python-clients node-clients older turso chdb sqlcipher book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso chdb sqlcipher book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -52,6 +53,9 @@ bench: deps
 calibrate:
 	@scripts/deps.sh tools
 	cargo run --release --locked -p embermark-calibrate -- $(ENGINES)
+
+site: build
+	@$(TARGET)/release/embermark site results/ -o $(TARGET)/site
 
 tune-defaults: build
 	@scripts/tune-defaults.sh

@@ -24,7 +24,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, check, compare, completions, data, doctor, durability, energy, engines, fleet, gate,
-    init, record, repeat, report, run, snippet, storage, tune, verify, workloads,
+    init, record, repeat, report, run, site, snippet, storage, tune, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -71,6 +71,8 @@ enum Command {
     DurabilityRecord(record::RecordArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
+    /// Make a static site of many results: choose engines and machines, rank, share
+    Site(site::SiteArgs),
     /// Compare two results of one machine: what became faster or slower
     Compare(compare::CompareArgs),
     /// Fail a build where a result is slower than another by more than is allowed
@@ -169,6 +171,7 @@ fn main() -> ExitCode {
         Command::Durability(args) => durability::durability(args),
         Command::DurabilityRecord(args) => record::record(args),
         Command::Report(args) => report::report(args),
+        Command::Site(args) => site::site(&args),
         Command::Compare(args) => compare::compare(args),
         Command::Gate(args) => gate::gate(args),
         Command::Check(args) => check::check(&args),

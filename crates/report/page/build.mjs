@@ -1,4 +1,4 @@
-// Builds the page into one file (`node build.mjs page`) or bundles its tests (`node build.mjs tests`).
+// Builds the report's page into one file and the site's into three (`node build.mjs page`), or bundles their tests (`node build.mjs tests`).
 import { build } from "esbuild";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,20 @@ async function page() {
   mkdirSync("dist", { recursive: true });
   writeFileSync("dist/page.html", html);
   console.log(`dist/page.html: ${Math.round(html.length / 1000)} kB`);
+  await site();
+}
+
+async function site() {
+  const built = (entry, more) => build({ ...COMMON, entryPoints: [entry], minify: true, write: false, metafile: true, legalComments: "none", ...more });
+  const script = await built("src/site/main.ts", { format: "iife" });
+  const style = await built("src/site/site.css");
+  // What is bundled has its licence's text beside it: the site has no place for one.
+  const foreign = Object.keys(script.metafile.inputs).filter((file) => file.includes("node_modules"));
+  if (foreign.length > 0) throw new Error(`the site bundles ${foreign.join(", ")}, and shows no licence`);
+  writeFileSync("dist/site.html", readFileSync("src/site/site.html"));
+  writeFileSync("dist/site.js", script.outputFiles[0].contents);
+  writeFileSync("dist/site.css", style.outputFiles[0].contents);
+  console.log(`dist/site.js: ${Math.round(script.outputFiles[0].contents.length / 1000)} kB`);
 }
 
 /** The licence texts of the packages that are bundled, each text once. */

@@ -68,6 +68,18 @@ pub enum ReportError {
     /// Two files are of the same run: laid beside each other they would look like two.
     #[error("{} and {} hold the same run ({}): give each result once", .0.display(), .1.display(), .2)]
     SameRun(PathBuf, PathBuf, String),
+    /// A file beyond what is read: its size and the most, in bytes.
+    #[error("{} has {} bytes, and a site takes results of at most {}", .0.display(), .1, .2)]
+    TooLarge(PathBuf, u64, u64),
+    /// Something else than a site of embermark is where one is to go.
+    #[error(
+        "{} is no site of embermark and not empty: name another folder with --out, or empty this one",
+        .0.display()
+    )]
+    NotASite(PathBuf),
+    /// A file or folder that could not be written: what the system answered.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, #[source] std::io::Error),
     /// The HTML page was not there when this embermark was built.
     #[error(
         "this build of embermark has no page for an HTML report: `make build` makes one that has it"

@@ -13,7 +13,7 @@ use crate::advise::{AdviceTables, OverDevices};
 use crate::overview::means::{self, Line, Standing};
 use crate::statistics::geometric_mean;
 use crate::summary::{self, Entry};
-use crate::{notes, text};
+use crate::{format, notes, text};
 
 /// What the page of a fleet shows. `crates/report/page/src/data.ts` says the same in TypeScript.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -99,18 +99,13 @@ impl Serialize for Box {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { device, line, engine, ratio, ns, whole, best, says } = self;
         let flags = u8::from(*whole) + 2 * u8::from(*best);
-        let (ratio, ns) = (ratio.map(five_digits), ns.map(five_digits));
+        let (ratio, ns) = (ratio.map(format::five_digits), ns.map(format::five_digits));
         match (ratio, says) {
             (None, None) => (device, line, engine).serialize(to),
             (_, None) => (device, line, engine, ratio, ns, flags).serialize(to),
             (_, Some(says)) => (device, line, engine, ratio, ns, flags, says).serialize(to),
         }
     }
-}
-
-/// A number to five significant digits: more than a box shows.
-fn five_digits(value: f64) -> f64 {
-    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 impl Fleet {

@@ -54,6 +54,11 @@ pub fn between([low, high]: [f64; 2], show: impl Fn(f64) -> String) -> String {
     }
 }
 
+/// A number to five significant digits, for data that a page shows with three.
+pub(crate) fn five_digits(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
 /// A share in percent: 0.05 is `5 %`, 0.005 is `0.5 %`.
 pub fn percent(share: f64) -> String {
     // To a thousandth of a percent: what 0.07 * 100 has beyond is an artefact.

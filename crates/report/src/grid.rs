@@ -6,7 +6,7 @@ mod heading;
 mod tables;
 
 pub(crate) use heading::{absence, engine_heading, subtitle, target_rate, title};
-pub(crate) use tables::{label, lead, of};
+pub(crate) use tables::{label, lead, marks, of};
 
 use serde::Serialize;
 

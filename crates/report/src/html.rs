@@ -27,6 +27,7 @@ use durability::DurabilityData;
 use tuned::TuningData;
 
 pub use data::{Page, PhaseFacts, WorkloadFacts};
+pub(crate) use gather::asked;
 
 /// The built page, or nothing where it was not built before this crate.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
@@ -168,7 +169,7 @@ fn fill(template: &str, page: &Page<'_>) -> Result<String, ReportError> {
 
 /// JSON that means the same and cannot end the element it stands in: inside `script` only `<`
 /// begins anything (<https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements>).
-fn inert(json: &str) -> String {
+pub(crate) fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 

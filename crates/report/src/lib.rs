@@ -26,6 +26,7 @@ pub mod published;
 pub mod reproduction;
 pub mod scaling;
 pub mod shown;
+pub mod site;
 pub mod summary;
 mod table;
 pub mod text;

@@ -436,9 +436,7 @@ fn client_machines(file: &ResultFile) -> Option<String> {
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
     let parts = [
-        of(&machine.cpu),
-        machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
-        machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
+        Some(hardware(machine)).filter(|hardware| !hardware.is_empty()),
         of(&machine.os),
         of(&machine.kernel),
         of(&machine.file_system).map(|system| format!("{system} file system")),
@@ -452,6 +450,16 @@ pub(crate) fn machine(machine: &Machine) -> String {
         machine.emulates.as_ref().map(|emulated| {
             format!("limited to emulate {}, not that device", text::plain(&emulated.device))
         }),
+    ];
+    text::joined(parts.into_iter().flatten(), ", ")
+}
+
+/// Its processor and its memory.
+pub(crate) fn hardware(machine: &Machine) -> String {
+    let parts = [
+        machine.cpu.as_deref().map(text::plain),
+        machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
+        machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
     ];
     text::joined(parts.into_iter().flatten(), ", ")
 }

@@ -273,7 +273,7 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
         }
         Standing::Nothing => return Text::of(format::NOT_MEASURED),
     };
-    let Mean { ratio, answered, of, best, not_significant, lost } = *mean;
+    let Mean { ratio, answered, of, best, not_significant, lost, .. } = *mean;
     let lacks = answered < of;
     Text {
         value: format::ratio(ratio),

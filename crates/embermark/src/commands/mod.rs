@@ -20,6 +20,7 @@ pub mod record;
 pub mod repeat;
 pub mod report;
 pub mod run;
+pub mod site;
 pub mod snippet;
 pub mod storage;
 pub mod tune;

@@ -57,17 +57,19 @@ pub fn write_tuning(result: &TuningResult, file: &Path) -> Result<(), Failure> {
 }
 
 /// The engines whose licences forbid publishing figures.
-fn unpublishable() -> Vec<&'static str> {
+pub fn unpublishable() -> Vec<&'static str> {
     let engines = registry::all().iter().filter(|engine| engine.forbids_publishing());
     engines.map(|engine| engine.info().id).collect()
 }
 
-fn engines() -> BTreeMap<String, EngineFacts> {
+/// What embermark knows of its engines, by id.
+pub fn engines() -> BTreeMap<String, EngineFacts> {
     let engines = registry::all().iter().map(|engine| engine.info());
     engines.map(|info| (info.id.to_owned(), info.facts())).collect()
 }
 
-fn facts(workload: &dyn Workload) -> WorkloadFacts {
+/// What embermark knows of a workload.
+pub fn facts(workload: &dyn Workload) -> WorkloadFacts {
     let info = workload.info();
     let phases = info
         .phases

@@ -1,6 +1,6 @@
 //! Reports of many result files: of a fleet at size, and of thousands of files.
 
-mod made_up;
+pub mod made_up;
 
 use std::fs;
 use std::path::PathBuf;
@@ -47,6 +47,7 @@ fn fleet(trials: u32) -> Shape {
         phases: &["load", "read", "update"],
         trials,
         runs: 2,
+        versions: 1,
     }
 }
 

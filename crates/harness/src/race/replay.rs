@@ -1,6 +1,6 @@
 //! Recorded full plans, replayed through the race: does it come to the order of the full plan, in how much of its
 //! time, and does it call an engine different from itself? A recording is the result of a full plan, made small by
-//! [`make_small`]; `results/replay/README.md` says how.
+//! [`make_small`]; `crates/harness/recordings/README.md` says how.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ struct RecordedTrial {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/replay")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
 fn recordings() -> Vec<(String, Recording)> {

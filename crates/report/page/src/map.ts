@@ -6,6 +6,7 @@ import { type Box, build, cellOf, extentOf, isHere, type MapRow, type MapTable, 
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
 import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
+import { walk } from "./walk";
 
 /** Draws the map; `open` is called with the box that was chosen. */
 export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
@@ -22,7 +23,7 @@ export function map(tables: HTMLElement, shown: HTMLElement, state: State, open:
     const box = boxes[Number(button?.dataset.box)];
     if (button && box) open(box);
   };
-  tables.onkeydown = move;
+  tables.onkeydown = walk;
 }
 
 /** What colours and marks mean: of the marks those that occur. */
@@ -117,39 +118,4 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
     .filter(Boolean).join(", ");
   return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label },
     h("b", {}, ratio(box.ratio) + (box.notSignificant ? NOT_SIGNIFICANT : "")), h("small", {}, shown));
-}
-
-/** Arrow keys, Home and End inside a table. */
-function move(event: KeyboardEvent): void {
-  const button = (event.target as Element).closest<HTMLButtonElement>("button[data-box]");
-  const row = button?.closest("tr");
-  const body = row?.parentElement;
-  if (!button || !row || !body) return;
-  const column = [...row.children].indexOf(button.parentElement as Element);
-  const line = [...body.children].indexOf(row);
-  const at = (line: number, column: number) =>
-    body.children[line]?.children[column]?.querySelector<HTMLButtonElement>("button[data-box]");
-  const along = (lines: number, columns: number) => {
-    for (let i = 1; i <= Math.max(body.children.length, row.children.length); i += 1) {
-      const next = line + i * lines < 0 ? null : at(line + i * lines, column + i * columns);
-      if (next) return next;
-    }
-    return null;
-  };
-  const targets: Record<string, () => HTMLButtonElement | null | undefined> = {
-    ArrowLeft: () => along(0, -1),
-    ArrowRight: () => along(0, 1),
-    ArrowUp: () => along(-1, 0),
-    ArrowDown: () => along(1, 0),
-    Home: () => row.querySelector<HTMLButtonElement>("button[data-box]"),
-    End: () => [...row.querySelectorAll<HTMLButtonElement>("button[data-box]")].pop(),
-  };
-  const target = targets[event.key];
-  if (!target) return;
-  event.preventDefault();
-  const next = target();
-  if (!next) return;
-  for (const stop of body.querySelectorAll<HTMLButtonElement>('button[data-box][tabindex="0"]')) stop.tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
 }

@@ -309,22 +309,12 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
         }
         Entry::Absent => return dash(),
     };
-    let Measured { figure, ratio, best, not_significant, commits_each, shortfall, .. } = measured;
+    let Measured { figure, ratio, best, not_significant, shortfall, .. } = measured;
     let lacking = shortfall.filter(|shortfall| Some(shortfall.phase) == row.phase);
     let lacking = lacking.map(|shortfall| shortfall.what.short());
-    let marks = [
-        (figure.stop.is_some(), STOPPED),
-        (shortfall.is_some(), BEHIND),
-        (figure.client_side, CLIENT_SIDE),
-        (*commits_each, COMMITS_EACH),
-        (!figure.outliers.is_empty(), OUTLIER),
-        (measured.tainted, TAINTED),
-        (measured.lost > 0, LOST),
-        (surprises, SURPRISE),
-    ];
     Text {
         value: format::duration(row.time_ns(measured)),
-        marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
+        marks: marks(measured) + if surprises { SURPRISE } else { "" },
         second: ratio.map(format::ratio).or(lacking).unwrap_or_default(),
         ratio: *ratio,
         best: lead(*best, *not_significant),
@@ -334,6 +324,21 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
             _ => Tone::Plain,
         },
     }
+}
+
+/// What has to be known of a time, but how it compares with others.
+pub(crate) fn marks(measured: &Measured<'_>) -> String {
+    let Measured { figure, commits_each, shortfall, .. } = measured;
+    let marks = [
+        (figure.stop.is_some(), STOPPED),
+        (shortfall.is_some(), BEHIND),
+        (figure.client_side, CLIENT_SIDE),
+        (*commits_each, COMMITS_EACH),
+        (!figure.outliers.is_empty(), OUTLIER),
+        (measured.tainted, TAINTED),
+        (measured.lost > 0, LOST),
+    ];
+    marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect()
 }
 
 /// The mark of the best, or of those that no difference to it is shown for.

@@ -162,7 +162,7 @@ fn told_here(section: &Section) -> bool {
 }
 
 /// The plan, the data sets and what of the machine the notes leave out.
-fn asked(file: &ResultFile) -> Vec<Note> {
+pub(crate) fn asked(file: &ResultFile) -> Vec<Note> {
     let (plan, manifest) = (&file.plan, &file.manifest);
     let time = |ms: Option<u64>, none: &str| {
         ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))

@@ -52,6 +52,9 @@ pub(crate) struct Mean {
     pub of: usize,
     /// The smallest among those that answered every phase.
     pub best: bool,
+    /// The 95 % interval of its mean time over that of the best; absent for the best itself, and where it
+    /// did not answer every phase or has fewer than three trials.
+    pub interval: Option<[f64; 2]>,
     /// The difference to the best is not significant; the best has this too where another shares
     /// its place.
     pub not_significant: bool,
@@ -61,14 +64,19 @@ pub(crate) struct Mean {
 
 /// Every workload's line, in the order of `groups`.
 pub(crate) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
-    groups.iter().map(|group| line(file, group)).collect()
+    groups.iter().map(|group| line(file, group, |_| true)).collect()
 }
 
-fn line<'a>(file: &ResultFile, group: &'a Group<'a>) -> Line<'a> {
+/// A workload's line over the rows of its table that are `wanted`.
+pub(crate) fn line<'a>(
+    file: &ResultFile,
+    group: &'a Group<'a>,
+    wanted: impl Fn(&Row<'a>) -> bool,
+) -> Line<'a> {
     let steps: Vec<Step<'_>> = group
         .rows
         .iter()
-        .filter(|row| was_tried(group, row))
+        .filter(|row| wanted(row) && was_tried(group, row))
         .map(|row| Step { row, ratios: ratios(group, row) })
         .collect();
     let boxes = (0..group.engines.len()).map(|place| standing(file, group, &steps, place));
@@ -143,6 +151,7 @@ fn standing<'a>(
             answered,
             of: steps.len(),
             best: false,
+            interval: None,
             not_significant: false,
             lost,
         }),
@@ -177,6 +186,7 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing<'_>]) {
             let interval = trials(steps, place)
                 .zip(of_best.as_deref())
                 .and_then(|(own, best)| mean_ratio_interval(&own, best));
+            mean.interval = interval;
             mean.not_significant = interval.is_some_and(includes_one);
             shared |= mean.not_significant;
         }

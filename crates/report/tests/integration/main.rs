@@ -30,6 +30,7 @@ mod parquet;
 mod recomputed;
 mod reproduction;
 mod sharing;
+mod site;
 mod storage;
 mod table;
 mod tuned;

@@ -15,26 +15,31 @@ pub struct Shape {
     pub phases: &'static [&'static str],
     pub trials: u32,
     pub runs: u32,
+    /// Results of each device, each a month and a version of every engine later than the one before.
+    pub versions: usize,
 }
 
 /// What stands in every file that was made up.
 pub const MADE_UP: &str = "made up for a test of reports: nothing here was measured";
 
-/// Writes a file for each device, `DEVICE/result.json`.
+/// Writes a file for each device, `DEVICE/result.json`; of several versions `DEVICE-VERSION/result.json`.
 pub fn write(folder: &Path, shape: &Shape) {
-    for device in 0..shape.devices {
-        let of = folder.join(format!("device-{device:04}"));
+    for (device, version) in (0..shape.devices)
+        .flat_map(|device| (0..shape.versions).map(move |version| (device, version)))
+    {
+        let of_version = if shape.versions > 1 { format!("-{version}") } else { String::new() };
+        let of = folder.join(format!("device-{device:04}{of_version}"));
         fs::create_dir_all(&of).unwrap();
-        let text = serde_json::to_string(&result(device, shape)).unwrap();
+        let text = serde_json::to_string(&result((device, version), shape)).unwrap();
         fs::write(of.join("result.json"), text).unwrap();
     }
 }
 
-fn result(device: usize, shape: &Shape) -> Value {
+fn result((device, version): (usize, usize), shape: &Shape) -> Value {
     let lines = || shape.lines.iter().enumerate();
     let cells: Vec<Value> = lines()
         .flat_map(|line| shape.engines.iter().enumerate().map(move |engine| (line, engine)))
-        .map(|((line, id), (engine, name))| cell((device, line, engine), id, name, shape))
+        .map(|((line, id), (engine, name))| cell((device, line, engine), version, id, name, shape))
         .collect();
     let all = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
         let mut names: Vec<&str> = shape.lines.iter().map(of).collect();
@@ -45,8 +50,8 @@ fn result(device: usize, shape: &Shape) -> Value {
     json!({
         "schema": 3,
         "manifest": {
-            "run_id": format!("made-up-{device}"),
-            "started": "2026-01-01T00:00:00Z",
+            "run_id": format!("made-up-{device}-{version}"),
+            "started": format!("20{:02}-{:02}-01T00:00:00Z", 26 + version / 12, 1 + version % 12),
             "finished": "2026-01-01T01:00:00Z",
             "tool": { "version": "0.0.0", "profile": "release" },
             "machine": {
@@ -67,6 +72,16 @@ fn result(device: usize, shape: &Shape) -> Value {
     })
 }
 
+/// What a phase of that name counts for.
+fn counts(phase: &str) -> &'static str {
+    match phase {
+        "load" => "load",
+        "read" => "point",
+        "update" => "update",
+        _ => "analytics",
+    }
+}
+
 /// A number from 0 to 1 that the places determine.
 fn share(places: &[usize]) -> f64 {
     let mixed = places.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |mixed, place| {
@@ -77,6 +92,7 @@ fn share(places: &[usize]) -> f64 {
 
 fn cell(
     (device, line, engine): (usize, usize, usize),
+    version: usize,
     (workload, scale, tier): &(&str, &str, &str),
     name: &str,
     shape: &Shape,
@@ -85,6 +101,7 @@ fn cell(
     // A model has a speed, and suits an engine more or less; devices of one model differ a little.
     let speed = 300.0 * (1.0 + 0.7 * model as f64) * (1.0 + share(&[model, engine, line]));
     let own = 0.9 + 0.2 * share(&[device, engine]);
+    let own = if version == 0 { own } else { own * (0.9 + 0.2 * share(&[engine, version])) };
     let trial = |trial: u32| {
         let phases = shape.phases.iter().enumerate().map(|(at, phase)| {
             let per_op = speed * own * (1.0 + engine as f64 * (0.2 + share(&[engine, at])));
@@ -98,12 +115,12 @@ fn cell(
                 })
             };
             json!({
-                "phase": phase, "execution": "native", "status": "ok", "ops": 10_000,
+                "phase": phase, "kind": { "counts": counts(phase) }, "execution": "native", "status": "ok", "ops": 10_000,
                 "runs": (0..shape.runs).map(run).collect::<Vec<_>>(),
             })
         });
         json!({
-            "index": trial, "order": trial, "status": "ok", "version": "1.0", "settings": {},
+            "index": trial, "order": trial, "status": "ok", "version": format!("1.{version}"), "settings": {},
             "phases": phases.collect::<Vec<_>>(), "wall_ns": 1_000_000_000,
         })
     };

@@ -1,0 +1,101 @@
+//! `embermark site`.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use clap::Args;
+use embermark_engines::{Kind, registry};
+use embermark_report::ReportError;
+use embermark_report::site::{Program, Site, SiteOptions, SnippetOf};
+use embermark_workloads::WORKLOADS;
+
+use super::page;
+use super::report::{Known, results_below};
+use crate::error::Failure;
+
+/// The arguments of `embermark site`.
+#[derive(Args)]
+pub struct SiteArgs {
+    /// Result files, folders of which every result below is taken, and patterns such as 'results/**/*.json'
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<PathBuf>,
+
+    /// The folder of the site: a new one, or a site of embermark, which is replaced
+    #[arg(short, long, value_name = "FOLDER", default_value = "site")]
+    out: PathBuf,
+
+    /// End with exit status 1 if a file was left out
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Makes a site of results. A file that is none is named and left out.
+pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
+    let paths = results_below(&args.results)?;
+    let known = Known::with(Vec::new());
+    let options = SiteOptions {
+        order: &known.order,
+        engines: page::engines(),
+        workloads: WORKLOADS.iter().copied().map(page::facts).collect(),
+        forbidden: page::unpublishable(),
+        durability: &known.durability,
+        snippet: &program,
+    };
+    let mut site = Site::begin(&args.out, options).map_err(of_folder)?;
+    let (mut added, mut left_out) = (0, 0);
+    for path in &paths {
+        match site.read(path) {
+            Ok(result) => {
+                site.add(path, &result).map_err(Failure::runtime)?;
+                added += 1;
+            }
+            Err(why) => {
+                say!("embermark: left out: {why}");
+                left_out += 1;
+            }
+        }
+    }
+    if added == 0 {
+        return Err(Failure::usage(
+            "there is no result of embermark there: give result files, or a folder that has some",
+        ));
+    }
+    let built = site.finish().map_err(Failure::runtime)?;
+    say!(
+        "{} results with {} cells of {} machines are in {}: open index.html there, or put the folder on any web server",
+        built.results,
+        built.cells,
+        built.machines,
+        args.out.display()
+    );
+    Ok(if left_out > 0 && args.strict { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What is wrong with the folder: bad input where something else is in it.
+fn of_folder(error: ReportError) -> Failure {
+    match error {
+        ReportError::NotASite(_) => Failure::usage(error),
+        _ => Failure::runtime(error),
+    }
+}
+
+/// The program for a cell, as `embermark snippet` prints it in a process of its own: no engine's library is opened
+/// in this one. It would start a server, whose program is left to the reader.
+fn program(of: &SnippetOf) -> Program {
+    let (Ok(engine), Ok(client)) = (registry::find(&of.engine), of.client.parse()) else {
+        return Program::None;
+    };
+    if embermark_clients::snippet(&client, &of.engine).is_err() {
+        return Program::None;
+    }
+    let print = || {
+        let mut command = Command::new(std::env::current_exe().ok()?);
+        command.args(["snippet", &of.engine, "--client", &of.client, "-t", &of.tier.to_string()]);
+        let printed = command.stdin(Stdio::null()).output().ok()?;
+        printed.status.success().then(|| String::from_utf8(printed.stdout).ok())?
+    };
+    match engine.info().kind {
+        Kind::Embedded => print().map_or(Program::NotHere, Program::Text),
+        _ => Program::NotHere,
+    }
+}

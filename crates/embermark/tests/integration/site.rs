@@ -1,0 +1,183 @@
+//! `embermark site`: sites of many results, of folders with what is none, and the commands that they show.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use embermark_model::result::ResultFile;
+use embermark_report::site;
+use embermark_skips::{LONG, skipped};
+use serde_json::Value;
+
+use crate::common::Place;
+use crate::hostile::is_harmless;
+use crate::many_results::made_up::{self, Shape};
+
+/// What a reader loads before the first figure is shown, in bytes.
+const FIRST_VIEW: u64 = 300_000;
+
+/// Five workloads at five scales in two tiers.
+const LINES: &[(&str, &str, &str)] = &{
+    const WORKLOADS: [&str; 5] = ["sensors", "contacts", "events", "htap", "ycsb-a"];
+    const SCALES: [&str; 5] = ["1k", "10k", "100k", "300k", "1M"];
+    const TIERS: [&str; 2] = ["process", "power"];
+    let mut lines = [("", "", ""); 50];
+    let mut at = 0;
+    while at < lines.len() {
+        lines[at] = (WORKLOADS[at / 10], SCALES[at / 2 % 5], TIERS[at % 2]);
+        at += 1;
+    }
+    lines
+};
+
+const ENGINES: &[&str] = &[
+    "sqlite",
+    "duckdb",
+    "lmdb",
+    "redb",
+    "fjall",
+    "rocksdb",
+    "leveldb",
+    "wiredtiger",
+    "berkeleydb",
+    "firebird",
+];
+
+/// 1,000 results of 500 cells where long campaigns run, else 20 of 60.
+fn shape() -> Shape {
+    let is_long = std::env::var_os(LONG).is_some();
+    let (devices, versions, lines) = if is_long { (100, 10, 50) } else { (5, 4, 6) };
+    Shape {
+        devices,
+        models: 26,
+        lines: &LINES[..lines],
+        engines: ENGINES,
+        phases: &["load", "read", "update", "summary"],
+        trials: 3,
+        runs: 2,
+        versions,
+    }
+}
+
+/// Whether this build has the page, without which there is no site.
+fn is_built() -> bool {
+    if !site::is_built() {
+        skipped("page", "this build has none; make build");
+    }
+    site::is_built()
+}
+
+fn size(path: PathBuf) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+/// What a data file hands to the page.
+fn data(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap();
+    let inside = text.strip_prefix("embermark(").and_then(|rest| rest.strip_suffix(")\n")).unwrap();
+    serde_json::from_str(inside.split_once(',').unwrap().1).unwrap()
+}
+
+#[test]
+fn the_first_view_of_many_results_is_small() {
+    if !is_built() {
+        return;
+    }
+    let (place, shape) = (Place::new(), shape());
+    // A folder that EMBERMARK_MADE_UP names stays, for a look in a browser.
+    let folder =
+        std::env::var_os("EMBERMARK_MADE_UP").map_or_else(|| place.path("made-up"), PathBuf::from);
+    made_up::write(&folder.join("results"), &shape);
+    let words =
+        [folder.join("results"), folder.join("site")].map(|path| path.display().to_string());
+    let began = Instant::now();
+    let made = place.embermark(&["site", &words[0], "-o", &words[1]]).with(0);
+    println!("made in {:.1?}", began.elapsed());
+    let (results, cells) =
+        (shape.devices * shape.versions, shape.lines.len() * shape.engines.len());
+    made.saying(&[&format!("{results} results with {} cells of ", results * cells)]);
+    let site = folder.join("site");
+    let page: u64 =
+        ["index.html", "site.css", "site.js"].map(|name| size(site.join(name))).iter().sum();
+    let index = size(site.join("data/index.js"));
+    let tables = fs::read_dir(site.join("data/table")).unwrap();
+    let table = tables.map(|entry| size(entry.unwrap().path())).max().unwrap();
+    println!("page {page}, index {index}, largest table {table} bytes");
+    assert!(page + index + table <= FIRST_VIEW, "{page} + {index} + {table}");
+}
+
+#[test]
+fn files_that_are_no_results_are_named_and_left_out() {
+    if !is_built() {
+        return;
+    }
+    let place = Place::new();
+    let small = Shape { devices: 2, versions: 1, lines: &LINES[..1], ..shape() };
+    made_up::write(&place.path("results"), &small);
+    let good = fs::read(place.path("results/device-0000/result.json")).unwrap();
+    let mut future: Value = serde_json::from_slice(&good).unwrap();
+    future["schema"] = 99.into();
+    place.write("results/cut.json", &good[..good.len() / 3]);
+    place.write("results/foreign.json", "{\"packages\": []}");
+    place.write("results/future.json", future.to_string());
+    place.write("results/same-run.json", &good);
+    place.write("results/\u{1b}[2Jname.json", "\u{1b}[2J");
+    place.write("results/notes.txt", "not looked at");
+    let ended = place.embermark(&["site", "results", "-o", "site"]).with(0);
+    is_harmless(&ended, "names of files");
+    let named = ["cut.json", "foreign.json", "future.json", "hold the same run", "2 results"];
+    let ended = ended.saying(&named).saying(&["upgrade embermark"]);
+    assert!(!ended.stderr.contains("notes.txt"), "{}", ended.stderr);
+    place.embermark(&["site", "results", "-o", "site", "--strict"]).with(1).saying(&["2 results"]);
+    place.embermark(&["site", "results/cut.json", "-o", "site"]).with(2).saying(&["no result"]);
+    // The site of before is there still, and nothing of the one that was not finished.
+    assert!(place.path("site/index.html").exists());
+    fs::remove_file(place.path("results/cut.json")).unwrap();
+    place.embermark(&["site", "results", "-o", "results"]).with(2).saying(&["is no site"]);
+    let left = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<BTreeSet<_>>(), ["results", "site"].map(Into::into).into());
+}
+
+#[test]
+fn the_command_of_a_cell_repeats_it() {
+    if !is_built() {
+        return;
+    }
+    let place = Place::new();
+    let words =
+        ["run", "sensors", "-e", "sqlite-defaults", "-s", "100", "--runs", "3", "--trials", "2"];
+    let more = [
+        "--variant",
+        "single,commit-each",
+        "--phases",
+        "load,read",
+        "-t",
+        "none",
+        "--set",
+        "seed=7",
+        "--no-counting",
+        "-o",
+        "first",
+    ];
+    place.embermark(&[&words[..], &more].concat()).with(0);
+    place.embermark(&["site", "first", "-o", "site"]).with(0);
+    let first = place.result("first");
+    let cells = data(&place.path("site/data/cells").join(format!("{}.js", first.manifest.run_id)));
+    let cells = cells["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), first.cells.len());
+    // The last one is of a configuration, in a variant that does not run every phase.
+    let (cell, shown) = (first.cells.last().unwrap(), cells.last().unwrap());
+    let command = shown["command"].as_str().unwrap();
+    let words: Vec<&str> = command.strip_prefix("embermark ").unwrap().split(' ').collect();
+    place.embermark(&[&words[..], &["--no-counting", "-o", "again"]].concat()).with(0);
+    let again: ResultFile = place.result("again");
+    let same = again.cells.iter().find(|other| other.id == cell.id).unwrap();
+    let phases = |cell: &embermark_model::result::Cell| {
+        let phases = cell.trials[0].phases.iter();
+        phases.map(|phase| (phase.phase.clone(), phase.runs.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(phases(same), phases(cell), "{command}");
+    assert_eq!((same.trials.len(), again.plan.seed), (2, 7));
+    assert_eq!(same.trials[0].settings, cell.trials[0].settings);
+}

@@ -1,0 +1,41 @@
+/** Where the reader is, as the page's address has it: `#/cell/RUN?engine=lmdb&workload=sensors`. */
+
+/** What names a view and what is chosen in it. */
+export interface Address {
+  path: string[];
+  chosen: URLSearchParams;
+}
+
+/** The address of the page. What cannot be read of it is left out. */
+export function here(hash = location.hash): Address {
+  const text = hash.replace(/^#\/?/, "");
+  const at = text.indexOf("?");
+  const [path, query] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  return { path: path.split("/").filter(Boolean).map(decoded), chosen: new URLSearchParams(query) };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a view. */
+export function to(path: string[], chosen: URLSearchParams | Record<string, string | undefined> = {}): string {
+  const pairs = chosen instanceof URLSearchParams ? [...chosen] : Object.entries(chosen);
+  const query = new URLSearchParams(pairs.flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const text = query.toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+/** The same view with another choice; null forgets it. */
+export function choosing(changes: Record<string, string | null>): string {
+  const { path, chosen } = here();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) chosen.delete(name);
+    else chosen.set(name, value);
+  }
+  return to(path, chosen);
+}

@@ -1,0 +1,30 @@
+/** A view as CSV. */
+
+import { h } from "../dom";
+
+/** A number, a text, or nothing. */
+export type Value = number | string | null | undefined;
+
+/** The text of a file: numbers as they are, and no text that a spreadsheet takes for a formula. */
+export function csv(header: string[], rows: Value[][]): string {
+  const line = (values: Value[]) => values.map((value) => quoted(typeof value === "number" ? String(value) : harmless(value ?? ""))).join(",");
+  return `${[header, ...rows].map(line).join("\r\n")}\r\n`;
+}
+
+/** As `cell` of `crates/model/src/foreign.rs`. */
+function harmless(text: string): string {
+  const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
+  return /^[=+\-@\t\r\n]/.test(text) && !isNumber ? `'${text}` : text;
+}
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A button that saves a view. */
+export function download(name: string, header: string[], rows: () => Value[][]): HTMLElement {
+  return h("button", { type: "button", class: "small", click: () => {
+    const url = URL.createObjectURL(new Blob([csv(header, rows())], { type: "text/csv" }));
+    h("a", { href: url, download: `${name.replace(/[^\w.-]+/g, "-")}.csv` }).click();
+    // The browser has read it by then.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  } }, "Save as CSV");
+}

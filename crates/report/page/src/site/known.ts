@@ -1,0 +1,135 @@
+/** The index, and what is looked up in it. */
+
+import type { Engine, Figures, Group, Index, Machine, Result } from "./data";
+import { to } from "./address";
+import { h } from "../dom";
+
+/** What every view is given. */
+export class Known {
+  readonly index: Index;
+  readonly machines: Machine[];
+  readonly results: Result[];
+  private readonly shapes: Set<number>[];
+  private readonly machineIds: Map<string, number>;
+  private readonly engineIds: Map<string, number>;
+  private readonly resultIds: Map<string, number>;
+
+  constructor(index: Index) {
+    if (index.site !== 1) throw new Error(`the data has form ${index.site}, and this page reads form 1: copy the whole folder of the site`);
+    this.index = index;
+    this.machines = index.machines.map(([id, name, says]) => ({ id, name, says }));
+    this.results = index.results.map(([id, machine, label, started, tool, shape]) => ({ id, machine, label, started, tool, shape }));
+    this.shapes = index.shapes.map(members);
+    this.machineIds = places(this.machines);
+    this.engineIds = places(index.engines);
+    this.resultIds = places(this.results);
+  }
+
+  group = (place: number): Group => at(this.index.groups, place);
+  engine = (place: number): Engine => at(this.index.engines, place);
+  machine = (place: number): Machine => at(this.machines, place);
+  result = (place: number): Result => at(this.results, place);
+
+  /** The place of what has this id. */
+  findMachine = (id: string | null | undefined): number | undefined => this.machineIds.get(id ?? "");
+  findEngine = (id: string | null | undefined): number | undefined => this.engineIds.get(id ?? "");
+  findResult = (id: string | null | undefined): number | undefined => this.resultIds.get(id ?? "");
+
+  /** The groups that a result has. */
+  groupsOf = (result: number): Set<number> => at(this.shapes, this.result(result).shape);
+
+  /** The groups that an engine has a history in. */
+  groupsWith = (engine: number): number[] => at(this.index.histories, engine);
+
+  /** The results of a machine, the latest first. */
+  resultsOf(machine: number): number[] {
+    const own = [...this.results.keys()].filter((result) => this.result(result).machine === machine);
+    return own.sort((a, b) => compare(this.result(b).started, this.result(a).started) || a - b);
+  }
+
+  workloadOf = (group: Group): string => at(this.index.workloads, group.workload)[0];
+
+  /** `sensors 1M within 256 MiB on sd-a1 · durability process`. */
+  titleOf(place: number): string {
+    const group = this.group(place);
+    const extent = [group.scale, group.limit && `within ${group.limit}`, group.storage && `on ${group.storage}`].filter(Boolean).join(" ");
+    return [`${this.workloadOf(group)} ${extent}`, `durability ${group.tier}`, group.conditions].filter(Boolean).join(" · ");
+  }
+
+  /** What an address says of a group. */
+  chosen(place: number): Record<string, string> {
+    const group = this.group(place);
+    return Object.fromEntries(FACETS.map(({ name, of }) => [name, of(this, group)]));
+  }
+
+  /** The group that an address names; undefined where there is none. */
+  findGroup(chosen: URLSearchParams): number | undefined {
+    const is = (group: Group) => FACETS.every(({ name, of }) => (chosen.get(name) ?? NONE) === of(this, group));
+    const found = this.index.groups.findIndex(is);
+    return found < 0 ? undefined : found;
+  }
+
+  /** A link to an engine's page, where this group is chosen. */
+  engineLink(place: number, group?: number, marks = ""): HTMLElement {
+    const engine = this.engine(place);
+    return h("a", { href: to(["engine", engine.id], group === undefined ? {} : this.chosen(group)), title: engine.engine }, engine.name + marks);
+  }
+
+  /** A link to a machine's page. */
+  machineLink(place: number): HTMLElement {
+    const machine = this.machine(place);
+    return h("a", { href: to(["machine", machine.id]), title: machine.says }, machine.name);
+  }
+
+  /** The address of a table: of a result, or of all machines. */
+  tableAddress(group: number, result?: number): string {
+    const own = result === undefined ? {} : { machine: this.machine(this.result(result).machine).id, result: this.result(result).id };
+    return to([], { ...this.chosen(group), ...own });
+  }
+
+  /** The address of a cell. */
+  cellAddress(result: number, { group, engines }: Figures, column: number, variant: string): string {
+    const engine = this.engine(engines[column] ?? -1);
+    return to(["cell", this.result(result).id], { engine: engine.id, variant, ...this.chosen(group) });
+  }
+}
+
+/** In an address, that there is no limit, no imitated storage, nothing out of the ordinary. */
+export const NONE = "none";
+
+/** What a group is told apart by: its name in an address, and its words. */
+export interface Facet {
+  name: string;
+  label: string;
+  of: (known: Known, group: Group) => string;
+  /** What stands for NONE. */
+  none?: string;
+}
+
+export const FACETS: Facet[] = [
+  { name: "workload", label: "Workload", of: (known, group) => known.workloadOf(group) },
+  { name: "scale", label: "Rows", of: (_, group) => group.scale },
+  { name: "tier", label: "Durability", of: (_, group) => group.tier },
+  { name: "storage", label: "Storage", of: (_, group) => group.storage ?? NONE, none: "each machine's own" },
+  { name: "memory-limit", label: "Memory limit", of: (_, group) => group.limit ?? NONE, none: "none" },
+  { name: "conditions", label: "Conditions", of: (_, group) => group.conditions ?? NONE, none: "usual" },
+];
+
+/** Texts in the order of their characters, whatever the reader's language. */
+export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function at<T>(all: T[], place: number): T {
+  const found = all[place];
+  if (found === undefined) throw new Error("the data does not fit together: copy the whole folder of the site");
+  return found;
+}
+
+const places = (all: { id: string }[]): Map<string, number> => new Map(all.map(({ id }, place) => [id, place]));
+
+function members(shape: number[]): Set<number> {
+  const all = new Set<number>();
+  for (let place = 0; place + 1 < shape.length; place += 2) {
+    for (let group = shape[place] ?? 0; group <= (shape[place + 1] ?? -1); group += 1) all.add(group);
+  }
+  return all;
+}

@@ -1,0 +1,45 @@
+/** A table whose headings sort it. The address keeps by what. */
+
+import { choosing } from "./address";
+import { h } from "../dom";
+
+/** A column: its heading, and what a row has in it. */
+export interface SortColumn<Row> {
+  name: string;
+  heading: string;
+  title?: string;
+  /** What is shown. */
+  show: (row: Row) => (Node | string | null | false)[];
+  /** Less stands first; nothing stands last. Without it the column does not sort. */
+  key?: (row: Row) => number | string | null;
+}
+
+/** The rows in the order of a column; those without a key last, each in the order it came. */
+export function inOrder<Row>(rows: Row[], columns: SortColumn<Row>[], sort: string | null): Row[] {
+  const column = columns.find(({ name, key }) => name === sort && key) ?? columns.find(({ key }) => key);
+  const key = column?.key;
+  if (!key) return rows;
+  const keyed = rows.map((row): [number | string | null, Row] => [key(row), row]);
+  const before = (a: number | string | null, b: number | string | null) =>
+    a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1;
+  return keyed.sort(([a], [b]) => before(a, b)).map(([, row]) => row);
+}
+
+/** The table; the first column heads its rows. */
+export function sorted<Row>(caption: string, rows: Row[], columns: SortColumn<Row>[], sort: string | null): HTMLElement {
+  const by = columns.find(({ name, key }) => name === sort && key) ?? columns.find(({ key }) => key);
+  const heading = (column: SortColumn<Row>) => {
+    const { name, heading, title, key } = column;
+    if (!key) return h("th", { scope: "col", title }, heading);
+    const button = h("button", { type: "button", id: `sort-${name}`, title: title ? `${title}: sort by it` : "sort by it", click: () => {
+      location.hash = choosing({ sort: name });
+    } }, heading);
+    return h("th", { scope: "col", "aria-sort": column === by ? "ascending" : null }, button);
+  };
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h("table", { class: "plain ranks" },
+      h("caption", {}, caption),
+      h("thead", {}, h("tr", {}, columns.map(heading))),
+      h("tbody", {}, inOrder(rows, columns, sort).map((row) => h("tr", {}, columns.map(({ show }, place) =>
+        place === 0 ? h("th", { scope: "row" }, show(row)) : h("td", {}, show(row))))))));
+}

@@ -1,0 +1,35 @@
+//! Which results a site shows. Whatever keeps a result out of it is decided here.
+
+use std::path::Path;
+
+use embermark_model::result::ResultFile;
+
+use crate::{ReportError, load};
+
+/// The largest file that is read. A result of 500 cells with every figure there is has some 20 MB.
+const LARGEST: u64 = 512 << 20;
+
+/// Reads a result without the figures that may not be published: those of cells that say so, and those of
+/// `forbidden` engines whatever their cells say.
+///
+/// # Errors
+/// Why the result is left out: it is no readable result of embermark. A check of what a result claims
+/// belongs here too.
+pub(super) fn admitted(path: &Path, forbidden: &[&str]) -> Result<ResultFile, ReportError> {
+    // A pipe or a device would be waited for.
+    if let Ok(about) = path.metadata() {
+        if !about.is_file() {
+            return Err(ReportError::NotAResult(path.to_owned(), "it is no regular file"));
+        }
+        if about.len() > LARGEST {
+            return Err(ReportError::TooLarge(path.to_owned(), about.len(), LARGEST));
+        }
+    }
+    let mut file = load(path)?;
+    let plan = &file.plan;
+    for cell in &mut file.cells {
+        cell.unpublishable |= forbidden.contains(&plan.engine_of(&cell.id.engine))
+            || forbidden.contains(&cell.id.engine.as_str());
+    }
+    Ok(file.publishable())
+}

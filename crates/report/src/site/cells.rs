@@ -1,0 +1,218 @@
+//! The cells of one result: settings, trials, errors, and the command that repeats each.
+
+use std::collections::HashMap;
+
+use embermark_model::result::{Cell, Latency, PhaseResult, ResultFile, Trial};
+use embermark_model::{Client, Durability, Status};
+use serde::{Serialize, Serializer};
+
+use super::figures::{amounts, short};
+use super::number::Number;
+use super::snippets::Snippets;
+use super::{SnippetOf, command};
+use crate::shown::Told;
+use crate::summary::{Entry, Figure, Group, Row, Usage, Work};
+use crate::text;
+
+/// The longest text of a reason; the result file has it whole.
+const LONGEST_REASON: usize = 1_000;
+
+/// The longest workload file that is shown whole.
+const LONGEST_FILE: usize = 100_000;
+
+/// Settings as read back, by name.
+type Settings = Vec<(String, String)>;
+
+/// The cells of a result.
+#[derive(Default, Serialize)]
+pub(super) struct Cells {
+    cells: Vec<CellData>,
+    /// Settings that cells have.
+    settings: Vec<Settings>,
+    /// Workload files that commands name, and their texts.
+    files: Vec<(String, String)>,
+    #[serde(skip)]
+    known: HashMap<Settings, usize>,
+}
+
+/// A cell, whose group and engine have numbers in the index.
+#[derive(Serialize)]
+struct CellData {
+    group: usize,
+    engine: usize,
+    variant: String,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The tier that it has, if it is not the one asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<Durability>,
+    /// What its tier rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durability: Option<String>,
+    /// In what its settings are not as the tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_durability: Option<String>,
+    versions: Vec<String>,
+    /// Its settings, by their place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<usize>,
+    trials: Vec<TrialData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lost: Vec<TrialData>,
+    usage: Vec<Option<Number>>,
+    phases: Vec<PhaseData>,
+    /// The command that repeats it.
+    command: String,
+    /// Numbers of programs that open and set its engine likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    snippets: Vec<usize>,
+}
+
+/// A trial as `[index, status, reason, ns to open]`.
+type TrialData = (u32, Status, Option<String>, Option<u64>);
+
+/// A phase of a cell.
+#[derive(Serialize)]
+struct PhaseData {
+    phase: String,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Who says that its answer is right, where no oracle does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_by: Option<String>,
+    /// The time of an operation in each trial, in ns.
+    trials: Vec<Number>,
+    /// Percentiles of an operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Percentiles>,
+    /// The same from its scheduled start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<Percentiles>,
+}
+
+/// Percentiles of a latency in ns.
+struct Percentiles(Latency);
+
+impl Serialize for Percentiles {
+    /// `[p50, p95, p99, p99.9, max, samples]`.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Latency { p50, p95, p99, p99_9, max, samples, .. } = self.0;
+        (p50, p95, p99, p99_9, max, samples).serialize(to)
+    }
+}
+
+impl Cells {
+    /// Adds the cells of a group, which has a number and columns with theirs.
+    pub fn add(
+        &mut self,
+        file: &ResultFile,
+        group: &Group<'_>,
+        told: &[Told],
+        (at, columns): (usize, &[usize]),
+        snippets: &mut Snippets,
+    ) {
+        self.add_file(file, group.workload);
+        let own = file.cells.iter().filter(|cell| group.holds(&cell.id));
+        for cell in own {
+            let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
+            let Some(place) = engine else { continue };
+            let is = |told: &&Told| told.engine == cell.id.engine && told.tier == group.durability;
+            let rests_on = told.iter().find(is).map(|told| told.says.clone());
+            let settings = self.settings(cell);
+            let data = CellData {
+                group: at,
+                engine: columns[place],
+                variant: short(&cell.id.variant),
+                status: cell.status,
+                reason: reason(cell.reason.as_deref()),
+                effective: cell.effective_durability.filter(|tier| *tier != group.durability),
+                durability: rests_on,
+                own_durability: cell.own_durability.as_deref().map(short),
+                versions: text::unique(versions(cell)),
+                settings,
+                trials: cell.trials.iter().map(trial).collect(),
+                lost: cell.lost_trials.iter().map(trial).collect(),
+                usage: amounts(&Usage::of(cell).above_floor(file, cell, Work::All)),
+                phases: phases(group, place, cell),
+                command: command::of(file, cell),
+                snippets: of_clients(file, cell).map(|of| snippets.place(of)).collect(),
+            };
+            self.cells.push(data);
+        }
+    }
+
+    fn add_file(&mut self, file: &ResultFile, workload: &str) {
+        let name = command::file_of(workload);
+        let Some(own) = file.plan.workload_files.get(workload) else { return };
+        if own.text.len() <= LONGEST_FILE && !self.files.iter().any(|(known, _)| *known == name) {
+            // Its lines stay; nothing else in it is obeyed.
+            let lines = own.text.lines().map(embermark_model::foreign::message);
+            self.files.push((name, text::joined(lines, "\n")));
+        }
+    }
+
+    fn settings(&mut self, cell: &Cell) -> Option<usize> {
+        let own = cell.trials.iter().map(|trial| &trial.settings).find(|all| !all.is_empty())?;
+        let own = own.iter().map(|(name, value)| (short(name), text::clipped(value, 300)));
+        let all = &mut self.settings;
+        Some(*self.known.entry(own.collect()).or_insert_with_key(|settings| {
+            all.push(settings.clone());
+            all.len() - 1
+        }))
+    }
+}
+
+/// The versions of its engine.
+pub(super) fn versions(cell: &Cell) -> impl Iterator<Item = String> {
+    let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
+    versions.map(short)
+}
+
+/// The clients of embermark's that use its engine: its own one, or of a cell without one all there are.
+fn of_clients(file: &ResultFile, cell: &Cell) -> impl Iterator<Item = SnippetOf> {
+    let own = file.plan.client_of(&cell.id.engine).map(ToString::to_string);
+    let clients =
+        own.map_or_else(|| Client::LANGUAGES.map(str::to_owned).to_vec(), |own| vec![own]);
+    let settings =
+        file.plan.configurations.get(&cell.id.engine).is_some_and(|of| of.has_settings());
+    let clients = if settings || !cell.status.has_figures() { Vec::new() } else { clients };
+    let engine = file.plan.engine_of(&cell.id.engine).to_owned();
+    let tier = cell.id.durability;
+    clients.into_iter().map(move |client| SnippetOf { engine: engine.clone(), client, tier })
+}
+
+fn reason(text: Option<&str>) -> Option<String> {
+    text.map(|text| text::clipped(text, LONGEST_REASON))
+}
+
+fn trial(trial: &Trial) -> TrialData {
+    (trial.index, trial.status, reason(trial.reason.as_deref()), trial.open_ns)
+}
+
+/// Its phases, as its rows of the table have them.
+fn phases(group: &Group<'_>, engine: usize, cell: &Cell) -> Vec<PhaseData> {
+    let own = |row: &&Row<'_>| row.variant.unwrap_or(group.variant) == cell.id.variant;
+    let with_phase = group.rows.iter().filter(own).filter_map(|row| Some((row.phase?, row)));
+    let of_row = |(phase, row): (&str, &Row<'_>)| {
+        let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
+        let parts: Vec<&PhaseResult> = parts.filter(|part| part.phase == phase).collect();
+        let status = parts.iter().map(|part| part.status).reduce(Status::worst)?;
+        let figure = match &row.entries[engine] {
+            Entry::Measured(measured) => Some(&measured.figure),
+            _ => None,
+        };
+        let times = figure.map(|figure| figure.per_trial_ns.as_slice()).unwrap_or_default();
+        Some(PhaseData {
+            phase: short(phase),
+            status,
+            reason: reason(parts.iter().find_map(|part| part.reason.as_deref())),
+            checked_by: parts.iter().find_map(|part| part.checked_by.as_deref()).map(short),
+            trials: times.iter().copied().map(Number).collect(),
+            latency: figure.and_then(Figure::latency).map(Percentiles),
+            response: figure.and_then(Figure::response).map(Percentiles),
+        })
+    };
+    with_phase.filter_map(of_row).collect()
+}

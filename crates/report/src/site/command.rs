@@ -1,0 +1,220 @@
+//! The command that repeats one cell of a result.
+
+use embermark_model::plan::{DataSource, Plan, Rate};
+use embermark_model::result::{Cell, ResultFile};
+use embermark_model::{Client, Configuration, MemoryLimit};
+
+use crate::text;
+
+/// The longest command that is shown.
+const LONGEST: usize = 2_000;
+
+/// The name under which a workload's file is named in a command.
+pub(super) fn file_of(workload: &str) -> String {
+    format!("{}.toml", text::plain(workload))
+}
+
+/// `embermark run sensors -s 10k -t process -e lmdb --variant single --trials 3 …`. Paths of the machine that
+/// measured are not in it: `FILE`, `DIR` and `URL` are in their place.
+pub(super) fn of(file: &ResultFile, cell: &Cell) -> String {
+    let (plan, id) = (&file.plan, &cell.id);
+    let own_file = plan.workload_files.contains_key(&id.workload);
+    let mut words = Words::default();
+    words.0.extend(["embermark".to_owned(), "run".to_owned()]);
+    words.word(if own_file { file_of(&id.workload) } else { id.workload.clone() });
+    words.option("-s", &id.scale.to_string());
+    words.option("-t", &id.durability.to_string());
+    column(&mut words, plan, &id.engine);
+    if !plan.variants.is_empty() {
+        words.option("--variant", &variants(file, cell));
+    }
+    if let Some(phases) = &plan.phases {
+        words.option("--phases", &phases.join(","));
+    }
+    if matches!(plan.data, DataSource::File(_)) {
+        words.option("--data", "FILE");
+    }
+    if let Some(limit) = id.memory_limit {
+        words.option("--memory-limit", &size(limit.0));
+    }
+    if let Some(storage) = id.storage {
+        words.option("--storage", storage.as_str());
+    }
+    if let Some(emulated) = &file.manifest.machine.emulates {
+        words.option("--device", &emulated.device);
+    }
+    asked(&mut words, plan, cell);
+    text::clipped(&words.0.join(" "), LONGEST)
+}
+
+/// The words of a command line.
+#[derive(Default)]
+struct Words(Vec<String>);
+
+impl Words {
+    fn word(&mut self, word: impl AsRef<str>) {
+        self.0.push(quoted(word.as_ref()));
+    }
+
+    fn option(&mut self, name: &str, value: &str) {
+        self.0.push(name.to_owned());
+        self.word(value);
+    }
+
+    fn set(&mut self, key: &str, value: impl std::fmt::Display) {
+        self.option("--set", &format!("{key}={value}"));
+    }
+}
+
+/// A word as a shell reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=/+@%".contains(c);
+    // One that begins with a dash would be an option.
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", text::plain(word).replace('\'', "'\\''"))
+}
+
+/// What names the column: an engine, one of its own configurations, or a configuration that is given.
+fn column(words: &mut Words, plan: &Plan, column: &str) {
+    let Some(own) = plan.configurations.get(column) else {
+        words.option("-e", column);
+        if plan.urls.contains_key(column) {
+            words.option("--url", &format!("{column}=URL"));
+        }
+        if plan.engine_libraries.contains_key(column) {
+            words.option("--engine-library", "FILE");
+        }
+        return;
+    };
+    let Configuration { engine, settings, library, client } = own;
+    let suffix = client.as_ref().map(|client| format!("-{}", client.suffix()));
+    let bare = suffix.as_ref().and_then(|suffix| column.strip_suffix(suffix.as_str()));
+    let bare = bare.unwrap_or(column);
+    let is_built_in = bare == engine
+        || ["-defaults", "-system"].iter().any(|end| bare.strip_suffix(end) == Some(engine));
+    if is_built_in {
+        words.option("-e", bare);
+    } else {
+        let library = library.as_ref().map(|_| "library=DIR".to_owned());
+        let settings = settings.iter().map(|(name, value)| format!("{name}={value}"));
+        let settings = text::joined(library.into_iter().chain(settings), ",");
+        words.option("-e", bare);
+        words.option("--configuration", &format!("{bare}={engine}:{settings}"));
+    }
+    if let Some(client) = client {
+        let program = client.program().map(|_| "./PROGRAM".to_owned());
+        words.option("--client", &program.unwrap_or_else(|| Client::to_string(client)));
+    }
+}
+
+/// Its variant; before it the one that runs every phase, where it runs only those that it changes.
+fn variants(file: &ResultFile, cell: &Cell) -> String {
+    let own = &cell.id.variant;
+    let has = |variant: &&String| {
+        let mut cells = file.cells.iter().map(|cell| &cell.id);
+        cells.any(|id| id.workload == cell.id.workload && id.variant == **variant)
+    };
+    match file.plan.variants.iter().find(has) {
+        Some(main) if main != own => format!("{main},{own}"),
+        _ => own.clone(),
+    }
+}
+
+/// How often, how long, with how much.
+fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
+    let trials = cell.trials.len() + cell.lost_trials.len();
+    words.option("--trials", &trials.max(1).to_string());
+    words.option("--runs", &plan.runs.to_string());
+    words.option("--cache", &size(plan.memory_bytes));
+    if plan.clients > 1 {
+        words.option("--clients", &plan.clients.to_string());
+    }
+    match (plan.target_rate, plan.rate) {
+        (Some(rate), _) => words.option("--rate", &rate.to_string()),
+        (None, Rate::PerSecond(rate)) if plan.rate != Rate::default() => {
+            words.option("--rate", &rate.to_string());
+        }
+        _ => {}
+    }
+    if plan.cold {
+        words.0.push("--cold".to_owned());
+    }
+    // A run of one has none to warm up.
+    if plan.runs > 1 && plan.warmup_runs != 1 {
+        words.set("warmup-runs", plan.warmup_runs);
+    }
+    let time = |ms: Option<u64>| ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms}ms"));
+    words.set("max-run-time", time(plan.max_run_time_ms));
+    if plan.window_ms.is_some() {
+        words.set("window", time(plan.window_ms));
+    }
+    if plan.warm_up_ms.is_some() {
+        words.set("warm-up", time(plan.warm_up_ms));
+    }
+    words.set("seed", plan.seed);
+}
+
+/// `64MiB`.
+fn size(bytes: u64) -> String {
+    MemoryLimit(bytes).to_string().replace(' ', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::tests::{cell, file, trial};
+
+    #[test]
+    fn a_cell_is_named_with_what_was_asked_for() {
+        let mut file = file(vec![cell("sqlite", "single", vec![trial(Vec::new())])]);
+        file.plan.seed = 7;
+        let command = of(&file, &file.cells[0]);
+        let scale = file.cells[0].id.scale;
+        assert!(command.starts_with(&format!("embermark run w -s {scale} -t ")), "{command}");
+        for words in ["-e sqlite", "--trials 1", "--set seed=7"] {
+            assert!(command.contains(words), "no '{words}' in {command}");
+        }
+    }
+
+    #[test]
+    fn no_word_of_a_result_ends_a_word_or_begins_another_command() {
+        for (word, shown) in [
+            ("sensors", "sensors"),
+            ("a b", "'a b'"),
+            ("x; rm -rf ~", "'x; rm -rf ~'"),
+            ("it's", "'it'\\''s'"),
+            ("$(id)", "'$(id)'"),
+            ("-e", "'-e'"),
+            ("", "''"),
+            ("a\nb", "'a b'"),
+            ("\u{1b}[2J", "'\\u{1b}[2J'"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
+    }
+
+    #[test]
+    fn a_column_with_a_client_and_settings_is_given_as_it_was() {
+        let mut file = file(vec![
+            cell("fast-python", "single", Vec::new()),
+            cell("sqlite-defaults-node", "single", Vec::new()),
+        ]);
+        let own = |client: &str| Configuration {
+            settings: [("synchronous".to_owned(), "OFF".to_owned())].into(),
+            client: client.parse().ok(),
+            ..Configuration::of("sqlite")
+        };
+        file.plan.configurations = [
+            ("fast-python".to_owned(), own("python")),
+            ("sqlite-defaults-node".to_owned(), own("node")),
+        ]
+        .into();
+        let command = of(&file, &file.cells[0]);
+        let given = "-e fast --configuration fast=sqlite:synchronous=OFF --client python";
+        assert!(command.contains(given), "{command}");
+        let command = of(&file, &file.cells[1]);
+        assert!(command.contains("-e sqlite-defaults --client node"), "{command}");
+    }
+}

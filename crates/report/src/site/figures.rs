@@ -1,0 +1,140 @@
+//! The figures of one table of one result: what the ranking of a machine shows.
+
+use embermark_model::result::ResultFile;
+use serde::{Serialize, Serializer};
+
+use super::number::Number;
+use super::standing::{self, Stands, Work};
+use crate::summary::{Comparison, Entry, Group, Resource, Row, Unit, Usage};
+use crate::{grid, text};
+
+/// A table. Lists of engines are in the order of `engines`.
+#[derive(Serialize)]
+pub(super) struct Figures {
+    /// Number of the group in the index.
+    pub group: usize,
+    /// The variant that runs every phase.
+    variant: String,
+    /// Rows, repetitions, who is absent.
+    about: Vec<String>,
+    /// Numbers of the columns in the index.
+    pub engines: Vec<usize>,
+    /// What has to be known of each engine: `(ref)`, `†`.
+    marks: Vec<String>,
+    pub rows: Vec<Stands>,
+    pub questions: Vec<Stands>,
+    /// By the columns of the index.
+    usage: Vec<Vec<Option<Number>>>,
+    phases: Vec<Phase>,
+}
+
+/// A phase in a variant.
+#[derive(Serialize)]
+struct Phase {
+    /// Absent where no engine came as far as a phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<String>,
+    /// Where it is not that of most phases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
+    /// Its times are of one operation.
+    per_operation: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<Work>,
+    figures: Vec<Figure>,
+}
+
+/// What an engine has to show in a phase.
+enum Figure {
+    Time(Time),
+    Ended(&'static str),
+    Absent,
+}
+
+/// A time in ns with its interval, and its ratio to the best with the interval of that.
+struct Time {
+    ns: f64,
+    interval: Option<[f64; 2]>,
+    ratio: Option<f64>,
+    ratio_interval: Option<[f64; 2]>,
+    marks: String,
+}
+
+impl Serialize for Figure {
+    /// `[ns, low, high, ratio, low, high, marks]`, a word, or nothing.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Absent => to.serialize_none(),
+            Self::Ended(word) => to.serialize_str(word),
+            Self::Time(Time { ns, interval, ratio, ratio_interval, marks }) => {
+                let ([low, high], [least, most]) = (ends(*interval), ends(*ratio_interval));
+                (Number(*ns), low, high, ratio.map(Number), least, most, marks).serialize(to)
+            }
+        }
+    }
+}
+
+/// The ends of an interval, where there is one.
+pub(super) fn ends(interval: Option<[f64; 2]>) -> [Option<Number>; 2] {
+    interval.map_or([None; 2], |ends| ends.map(|end| Some(Number(end))))
+}
+
+/// The figures of a group, which has a number and columns with theirs.
+pub(super) fn of(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    group: &Group<'_>,
+    (at, columns): (usize, &[usize]),
+) -> Figures {
+    let stands = |work| standing::of(file, group, &comparison.kinds, work);
+    let [rows, questions] = Work::ALL.map(stands);
+    let phase = |row: &Row<'_>| Phase {
+        phase: row.phase.map(short),
+        variant: row.variant.map(short),
+        per_operation: row.unit == Unit::Operation,
+        work: Work::of_row(&comparison.kinds, group, row),
+        figures: row.entries.iter().map(|entry| figure(row, entry)).collect(),
+    };
+    Figures {
+        group: at,
+        variant: short(group.variant),
+        about: grid::subtitle(group, file).iter().map(|part| text::clipped(part, 500)).collect(),
+        engines: columns.to_vec(),
+        marks: (group.engines.iter())
+            .map(|engine| {
+                let heading = grid::engine_heading(group, engine);
+                let marks = heading.strip_prefix(&text::plain(engine.id)).unwrap_or_default();
+                marks.trim_start().to_owned()
+            })
+            .collect(),
+        rows,
+        questions,
+        usage: group.usage.iter().map(amounts).collect(),
+        phases: group.rows.iter().map(phase).collect(),
+    }
+}
+
+/// What was used, by the columns of the index.
+pub(super) fn amounts(usage: &Usage) -> Vec<Option<Number>> {
+    Resource::SHOWN.into_iter().map(|resource| usage.get(resource).map(Number)).collect()
+}
+
+/// A name out of a result.
+pub(super) fn short(name: &str) -> String {
+    text::clipped(name, 120)
+}
+
+fn figure(row: &Row<'_>, entry: &Entry<'_>) -> Figure {
+    match entry {
+        Entry::Absent => Figure::Absent,
+        Entry::Ended(status) => Figure::Ended(status.name()),
+        Entry::Measured(measured) => Figure::Time(Time {
+            ns: row.time_ns(measured),
+            interval: row.interval_ns(measured),
+            ratio: measured.ratio,
+            ratio_interval: measured.ratio_interval,
+            marks: grid::lead(measured.best, measured.not_significant).to_owned()
+                + &grid::marks(measured),
+        }),
+    }
+}

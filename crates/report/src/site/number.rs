@@ -1,0 +1,45 @@
+//! Numbers as the data of the site has them: five significant digits, in as few characters as that takes.
+
+use serde::{Serialize, Serializer};
+
+use crate::format::five_digits;
+
+/// A number of five significant digits. What is not finite is absent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Number(pub f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        /// From here on not every whole number is a `f64`.
+        const WHOLE: f64 = 9e15;
+        let value = five_digits(self.0);
+        if !value.is_finite() {
+            to.serialize_none()
+        } else if value.fract() == 0.0 && value.abs() < WHOLE {
+            to.serialize_i64(value as i64)
+        } else {
+            to.serialize_f64(value)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::Number;
+
+    #[test]
+    fn a_number_has_five_digits_and_no_more_characters_than_it_needs() {
+        for (value, written) in [
+            (1.0, "1"),
+            (1.234_567, "1.2346"),
+            (123_456_789.0, "123460000"),
+            (-0.5, "-0.5"),
+            (f64::NAN, "null"),
+            (f64::INFINITY, "null"),
+        ] {
+            assert_eq!(serde_json::to_string(&Number(value)).unwrap(), written);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How an engine stands in a table over its rows, or over its questions: by the means of the terminal's screen,
+//! here over those of the first engine.
+
+use embermark_model::result::{Counts, PhaseKind, ResultFile};
+use serde::{Serialize, Serializer};
+
+use super::figures::ends;
+use super::number::Number;
+use crate::kinds::Kinds;
+use crate::overview::means::{self, Line, Mean, Standing, Step};
+use crate::statistics::geometric_mean;
+use crate::summary::{Group, Measured, Row};
+use crate::{grid, text};
+
+/// Two kinds of work that are never in one mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Work {
+    /// Rows put in, fetched by key, changed.
+    Rows,
+    /// Questions over many rows, and scans.
+    Questions,
+}
+
+impl Work {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Rows, Self::Questions];
+
+    /// That of a phase; `None` of one that counts for nothing.
+    fn of(kind: PhaseKind) -> Option<Self> {
+        match kind.counts {
+            Some(Counts::Analytics) => Some(Self::Questions),
+            Some(_) => Some(Self::Rows),
+            None => kind.of_rows.then_some(Self::Rows),
+        }
+    }
+
+    /// That of a row of a table.
+    pub fn of_row(kinds: &Kinds<'_>, group: &Group<'_>, row: &Row<'_>) -> Option<Self> {
+        let variant = row.variant.unwrap_or(group.variant);
+        row.phase.and_then(|phase| Self::of(kinds.at((group.workload, variant, phase))))
+    }
+}
+
+/// How an engine stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stands {
+    /// By its time.
+    Timed(Timed),
+    /// In words, where it has no mean.
+    Says(String),
+    /// Nothing was measured.
+    Nothing,
+}
+
+/// A mean over the phases of one kind of work.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Timed {
+    /// Its time over that of the first of those that answered every phase, a geometric mean. Of one that did not,
+    /// over the best of each phase. Absent where nobody competes with it.
+    pub ratio: Option<f64>,
+    /// The 95 % interval of that; absent for the first, and with fewer than three trials.
+    pub interval: Option<[f64; 2]>,
+    /// The geometric mean of the times of an operation, in ns.
+    pub ns: f64,
+    /// Phases that it answered, and that there are.
+    pub answered: [usize; 2],
+    /// The marks of the terminal's tables.
+    pub marks: String,
+}
+
+impl Timed {
+    /// Whether it answered every phase.
+    pub const fn is_whole(&self) -> bool {
+        self.answered[0] == self.answered[1]
+    }
+}
+
+impl Serialize for Stands {
+    /// `[ratio, low, high, ns, answered, phases, marks]`, a text, or nothing.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Nothing => to.serialize_none(),
+            Self::Says(says) => to.serialize_str(says),
+            Self::Timed(Timed { ratio, interval, ns, answered: [answered, of], marks }) => {
+                let [low, high] = ends(*interval);
+                (ratio.map(Number), low, high, Number(*ns), answered, of, marks).serialize(to)
+            }
+        }
+    }
+}
+
+/// How each engine of a group stands in a work, in their order.
+pub(super) fn of(
+    file: &ResultFile,
+    group: &Group<'_>,
+    kinds: &Kinds<'_>,
+    work: Work,
+) -> Vec<Stands> {
+    let wanted = |row: &Row<'_>| Work::of_row(kinds, group, row) == Some(work);
+    let line = means::line(file, group, wanted);
+    let least = line.boxes.iter().find_map(|stands| match stands {
+        Standing::Mean(mean) if mean.best => Some(mean.ratio),
+        _ => None,
+    });
+    (0..group.engines.len()).map(|place| stands(&line, place, least)).collect()
+}
+
+fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
+    let times = || line.steps.iter().filter_map(|step| time(step, place));
+    let answered = times().count();
+    let timed = |mean: Option<&Mean>, ns: f64| {
+        let is_whole = answered == line.steps.len();
+        let ratio =
+            mean.map(|mean| if is_whole { mean.ratio / least.unwrap_or(1.0) } else { mean.ratio });
+        let lead = mean.map_or("", |mean| grid::lead(mean.best, mean.not_significant));
+        let lost = mean.filter(|mean| mean.lost).map_or("", |_| grid::LOST);
+        Stands::Timed(Timed {
+            ratio,
+            interval: mean.and_then(|mean| mean.interval),
+            ns,
+            answered: [answered, line.steps.len()],
+            marks: [lead, lost].concat(),
+        })
+    };
+    match (&line.boxes[place], geometric_mean(times())) {
+        (Standing::Mean(mean), Some(ns)) => timed(Some(mean), ns),
+        (Standing::Behind(shortfall), _) => {
+            Stands::Says(text::clipped(&format!("behind: {}", shortfall.beside(None)), 200))
+        }
+        (Standing::Ended(status), _) => Stands::Says(status.to_string()),
+        (Standing::Weaker, _) => Stands::Says("weaker".to_owned()),
+        (Standing::ByUrl, _) => Stands::Says("by URL".to_owned()),
+        (_, Some(ns)) => timed(None, ns),
+        (_, None) => Stands::Nothing,
+    }
+}
+
+/// The time of an operation in ns, where it counts.
+fn time(step: &Step<'_>, place: usize) -> Option<f64> {
+    let measured = step.row.entries[place].measured().filter(|one| Measured::competes(one))?;
+    Some(measured.figure.per_op_ns)
+}
