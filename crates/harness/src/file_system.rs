@@ -92,8 +92,8 @@ pub(crate) fn warnings(machine: &Machine, data: &Path) -> Vec<String> {
 }
 
 fn of(kind: &str) -> Option<&'static Kinds> {
-    let is = |name: &&str| kind == *name || (name.ends_with('.') && kind.starts_with(name));
-    KINDS.iter().find(|kinds| kinds.names.iter().any(|name| is(name)))
+    let is = |name: &&str| kind == *name || (name.ends_with('.') && kind.starts_with(*name));
+    KINDS.iter().find(|kinds| kinds.names.iter().any(is))
 }
 
 #[cfg(test)]

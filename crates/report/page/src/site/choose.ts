@@ -29,16 +29,12 @@ export function pick(known: Known, groups: number[], chosen: URLSearchParams): {
   return { group: left[0], selects };
 }
 
-/** The machine's own where there is that, else what most results have. */
+/** The machine's own where there is that, else what has a table of the most engines, and among those of the most results. */
 function usual(known: Known, facet: Facet, groups: number[], options: string[]): string {
   if (facet.none && options.includes(NONE)) return NONE;
-  const results = new Map<string, number>();
-  for (const place of groups) {
-    const group = known.group(place);
-    const value = facet.of(known, group);
-    results.set(value, (results.get(value) ?? 0) + group.results);
-  }
-  return options.reduce((most, option) => ((results.get(option) ?? 0) > (results.get(most) ?? 0) ? option : most), options[0] ?? "");
+  const more = (a: number, b: number) => known.enginesIn(a) - known.enginesIn(b) || known.group(a).results - known.group(b).results;
+  const most = groups.reduce((most, group) => (more(group, most) > 0 ? group : most), groups[0] ?? 0);
+  return options.length > 0 ? facet.of(known, known.group(most)) : "";
 }
 
 const TIERS = ["none", "process", "power"];

@@ -10,6 +10,7 @@ export class Known {
   readonly machines: Machine[];
   readonly results: Result[];
   private readonly shapes: Set<number>[];
+  private readonly counts = new Map<number, number>();
   private readonly machineIds: Map<string, number>;
   private readonly engineIds: Map<string, number>;
   private readonly resultIds: Map<string, number>;
@@ -20,6 +21,7 @@ export class Known {
     this.machines = index.machines.map(([id, name, says]) => ({ id, name, says }));
     this.results = index.results.map(([id, machine, label, started, tool, shape]) => ({ id, machine, label, started, tool, shape }));
     this.shapes = index.shapes.map(members);
+    for (const group of index.histories.flat()) this.counts.set(group, this.enginesIn(group) + 1);
     this.machineIds = places(this.machines);
     this.engineIds = places(index.engines);
     this.resultIds = places(this.results);
@@ -40,6 +42,9 @@ export class Known {
 
   /** The groups that an engine has a history in. */
   groupsWith = (engine: number): number[] => at(this.index.histories, engine);
+
+  /** How many engines a group has. */
+  enginesIn = (group: number): number => this.counts.get(group) ?? 0;
 
   /** The results of a machine, the latest first. */
   resultsOf(machine: number): number[] {
