@@ -635,7 +635,7 @@ sqlcipher() {
     fi
     say 'compiling SQLCipher: half a minute'
     # As rusqlite compiles SQLite, which is what this is compared with.
-    flags="-O2 -fPIC -I $source -DSQLITE_HAS_CODEC -DSQLITE_EXTRA_INIT=sqlcipher_extra_init -DSQLITE_EXTRA_SHUTDOWN=sqlcipher_extra_shutdown
+    flags="-O3 -fPIC -I $source -DSQLITE_HAS_CODEC -DSQLITE_EXTRA_INIT=sqlcipher_extra_init -DSQLITE_EXTRA_SHUTDOWN=sqlcipher_extra_shutdown
         -DSQLITE_TEMP_STORE=2 -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_STAT4 -DSQLITE_ENABLE_API_ARMOR -DSQLITE_ENABLE_MEMORY_MANAGEMENT -DHAVE_USLEEP=1"
     work=$(mktemp -d) ciphers=-lcrypto
     # The variables are lists of words.
