@@ -34,6 +34,9 @@ pub enum ReportError {
         .0.display(), .1
     )]
     NotAResult(PathBuf, &'static str),
+    /// It fails rules of a check that it was to pass.
+    #[error("{} fails {}: `embermark check` says what to do", .0.display(), .1)]
+    FailsCheck(PathBuf, String),
     /// Written by a newer embermark: its schema.
     #[error(
         "{} has result schema {}, and this embermark reads up to {SCHEMA}: upgrade embermark",

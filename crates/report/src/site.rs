@@ -49,6 +49,8 @@ pub struct SiteOptions<'a> {
     pub workloads: Vec<WorkloadFacts>,
     /// Engines whose licences forbid publishing figures. No figure of theirs is ever written.
     pub forbidden: Vec<&'static str>,
+    /// Whether results are left out that fail a rule of `embermark check`.
+    pub checked: bool,
     /// Runs of `embermark durability` that tell what tiers rest on.
     pub durability: &'a Record,
     /// A program that opens and sets an engine as one of its clients does.
@@ -135,7 +137,7 @@ impl<'a> Site<'a> {
     /// # Errors
     /// When it is to be left out: why, with its path.
     pub fn read(&self, path: &Path) -> Result<ResultFile, ReportError> {
-        let file = admission::admitted(path, &self.options.forbidden)?;
+        let file = admission::admitted(path, &self.options.forbidden, self.options.checked)?;
         match self.runs.get(&file.manifest.run_id) {
             Some(first) => {
                 let run = text::clipped(&file.manifest.run_id, 80);

@@ -24,6 +24,10 @@ pub struct SiteArgs {
     #[arg(short, long, value_name = "FOLDER", default_value = "site")]
     out: PathBuf,
 
+    /// Leave out results that fail a rule of `embermark check`
+    #[arg(long)]
+    checked: bool,
+
     /// End with exit status 1 if a file was left out
     #[arg(long)]
     strict: bool,
@@ -38,6 +42,7 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         engines: page::engines(),
         workloads: WORKLOADS.iter().copied().map(page::facts).collect(),
         forbidden: page::unpublishable(),
+        checked: args.checked,
         durability: &known.durability,
         snippet: &program,
     };

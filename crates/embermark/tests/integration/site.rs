@@ -130,6 +130,10 @@ fn files_that_are_no_results_are_named_and_left_out() {
     let ended = ended.saying(&named).saying(&["upgrade embermark"]);
     assert!(!ended.stderr.contains("notes.txt"), "{}", ended.stderr);
     place.embermark(&["site", "results", "-o", "site", "--strict"]).with(1).saying(&["2 results"]);
+    // Made up of a tree with changes, or of none that is known.
+    let checked =
+        place.embermark(&["site", "results/device-0000/result.json", "--checked", "-o", "site"]);
+    checked.with(2).saying(&["fails ", "clean-tree", "embermark check"]);
     place.embermark(&["site", "results/cut.json", "-o", "site"]).with(2).saying(&["no result"]);
     // The site of before is there still, and nothing of the one that was not finished.
     assert!(place.path("site/index.html").exists());

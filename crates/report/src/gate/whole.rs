@@ -2,7 +2,7 @@
 //!
 //! The unit is the round, in which every cell has a trial. Trials of one round share what the machine did in
 //! that time: of a recorded plan of 153 cells the rounds differed nine times as much as they would if its
-//! trials were independent (`results/replay/quiet.json`).
+//! trials were independent (`crates/harness/recordings/quiet.json`).
 
 use std::collections::BTreeMap;
 

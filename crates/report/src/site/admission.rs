@@ -4,6 +4,7 @@ use std::path::Path;
 
 use embermark_model::result::ResultFile;
 
+use crate::check::{self, Finding};
 use crate::{ReportError, load};
 
 /// The largest file that is read. A result of 500 cells with every figure there is has some 20 MB.
@@ -13,9 +14,13 @@ const LARGEST: u64 = 512 << 20;
 /// `forbidden` engines whatever their cells say.
 ///
 /// # Errors
-/// Why the result is left out: it is no readable result of embermark. A check of what a result claims
-/// belongs here too.
-pub(super) fn admitted(path: &Path, forbidden: &[&str]) -> Result<ResultFile, ReportError> {
+/// Why the result is left out: it is no readable result of embermark, or where only `checked` ones are shown,
+/// the rules of `embermark check` that it fails.
+pub(super) fn admitted(
+    path: &Path,
+    forbidden: &[&str],
+    checked: bool,
+) -> Result<ResultFile, ReportError> {
     // A pipe or a device would be waited for.
     if let Ok(about) = path.metadata() {
         if !about.is_file() {
@@ -31,5 +36,12 @@ pub(super) fn admitted(path: &Path, forbidden: &[&str]) -> Result<ResultFile, Re
         cell.unpublishable |= forbidden.contains(&plan.engine_of(&cell.id.engine))
             || forbidden.contains(&cell.id.engine.as_str());
     }
-    Ok(file.publishable())
+    let file = file.publishable();
+    let answers = if checked { check::check(&file) } else { Vec::new() };
+    if !check::may_stand(&answers) {
+        let failed = answers.iter().filter(|answer| matches!(answer.finding, Finding::Failed(_)));
+        let rules: Vec<&str> = failed.map(|answer| answer.rule).collect();
+        return Err(ReportError::FailsCheck(path.to_owned(), rules.join(", ")));
+    }
+    Ok(file)
 }

@@ -37,6 +37,7 @@ fn options(forbidden: Vec<&'static str>) -> SiteOptions<'static> {
             phases: Vec::new(),
         }],
         forbidden,
+        checked: false,
         durability: Default::default(),
         snippet: &program,
     }

@@ -1,4 +1,4 @@
-//! What the gate does on recorded trials (`results/replay`): how often it gives a false alarm where nothing changed,
+//! What the gate does on recorded trials (`crates/harness/recordings`): how often it gives a false alarm where nothing changed,
 //! and how often it finds a slowdown that was put in. The table in `docs/gate.md` is made of it.
 //!
 //! A recorded time is, as a logarithm, its phase's mean, what the round did to all cells, and a rest. A run of n
@@ -54,7 +54,7 @@ struct Parts {
 
 impl Parts {
     fn of(name: &str) -> Self {
-        let path = format!("../../results/replay/{name}.json");
+        let path = format!("../harness/recordings/{name}.json");
         let recording: Recording = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let count = recording.cells[0].trials.len();
         let logs = |cell: &Recorded| -> Vec<(f64, Vec<f64>)> {
