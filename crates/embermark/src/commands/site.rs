@@ -33,7 +33,7 @@ pub struct SiteArgs {
     strict: bool,
 }
 
-/// Makes a site of results. A file that is none is named and left out.
+/// Makes a site of results. Names files that are not results, and leaves them out.
 pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
     let paths = results_below(&args.results)?;
     let known = Known::with(Vec::new());

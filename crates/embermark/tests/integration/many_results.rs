@@ -25,7 +25,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("htap", "1k", "process"),
     ("htap", "10k", "process"),
 ];
-const ENGINES: &[&str] = &[
+pub const ENGINES: &[&str] = &[
     "sqlite",
     "duckdb",
     "lmdb",

@@ -1,4 +1,4 @@
-//! `embermark site`: sites of many results, of folders with what is none, and the commands that they show.
+//! `embermark site`: many results, folders that hold other files too, and the commands that cells show.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::common::Place;
 use crate::hostile::is_harmless;
+use crate::many_results::ENGINES;
 use crate::many_results::made_up::{self, Shape};
 
 /// What a reader loads before the first figure is shown, in bytes.
@@ -30,19 +31,6 @@ const LINES: &[(&str, &str, &str)] = &{
     }
     lines
 };
-
-const ENGINES: &[&str] = &[
-    "sqlite",
-    "duckdb",
-    "lmdb",
-    "redb",
-    "fjall",
-    "rocksdb",
-    "leveldb",
-    "wiredtiger",
-    "berkeleydb",
-    "firebird",
-];
 
 /// 1,000 results of 500 cells where long campaigns run, else 20 of 60.
 fn shape() -> Shape {

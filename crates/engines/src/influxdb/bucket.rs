@@ -59,7 +59,7 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
     discard(NAME, client.delete(&format!("/api/v2/buckets/{id}"))?)
 }
 
-/// The settings that the server tells, to whom it does so: an operator's token is needed
+/// The settings of its storage, which the server tells only to an operator's token; without one there are none here
 /// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetConfig>).
 pub(super) fn settings(client: &HttpClient) -> Vec<(String, String)> {
     let told = client.get("/api/v2/config").and_then(read).unwrap_or_default();

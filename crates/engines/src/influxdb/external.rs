@@ -31,7 +31,7 @@ pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
     let doing = format!("reach the server at {}", client.address);
-    let mut session = Session::connect(client).map_err(|error| {
+    let mut session = Session::connect_to_any(client).map_err(|error| {
         let advice = "is it running, and is it version 1 or 2?";
         EngineError::failed(NAME, doing, format!("{error}; {advice}"))
     })?;

@@ -35,12 +35,19 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Speaks through a client, once the server has answered.
-    pub fn connect(mut client: HttpClient) -> Result<Self> {
+    /// Speaks through a client to a server that may be of version 2, which is asked for.
+    pub fn connect_to_any(mut client: HttpClient) -> Result<Self> {
         let second = bucket::version(&client);
         if second.is_some() {
             client.authorization = bucket::authorization(&client);
         }
+        let mut session = Self::connect(client)?;
+        session.second = second;
+        Ok(session)
+    }
+
+    /// Speaks through a client to a server of version 1, once it has answered.
+    pub fn connect(mut client: HttpClient) -> Result<Self> {
         client.accept = Some(MESSAGE_PACK);
         let database = &client.database;
         // This needs no right.
@@ -52,13 +59,13 @@ impl Session {
             form: String::new(),
             places: Vec::new(),
             drop_database: false,
-            second,
+            second: None,
         })
     }
 
     /// Speaks to a database that another process has opened, which stays.
     pub fn join(at: &str) -> Result<Self> {
-        Self::connect(HttpClient::join(NAME, at)?)
+        Self::connect_to_any(HttpClient::join(NAME, at)?)
     }
 
     /// Creates the database. Its shards span a year, so that there is one: the cache is one for

@@ -1,5 +1,5 @@
-//! A server of version 2. None can be fetched, so that a server of version 1 stands in for its writes and questions, and the
-//! ways of version 2 to everything else are answered as its public interface has them
+//! A server of version 2. No such server can be fetched: a server of version 1 takes the writes and answers the questions, and
+//! this file answers everything else as the public interface of version 2 does
 //! (<https://docs.influxdata.com/influxdb/v2/api/>).
 
 use std::io::{BufRead, BufReader, Read, Write, copy};

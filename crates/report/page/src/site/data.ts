@@ -161,7 +161,7 @@ export interface OverMachines {
   machines: [number, number, number[], number[]][];
 }
 
-/** Time of an operation in ns and ratio; or why there is none. */
+/** Time of an operation in ns and ratio; or why it was not measured. */
 export type Past = [number, number | null] | string | null;
 
 /** `data/history/ENGINE-GROUP.js`. */

@@ -67,7 +67,7 @@ export class Known {
     return Object.fromEntries(FACETS.map(({ name, of }) => [name, of(this, group)]));
   }
 
-  /** The group that an address names; undefined where there is none. */
+  /** The group that an address names; undefined if it names no known one. */
   findGroup(chosen: URLSearchParams): number | undefined {
     const is = (group: Group) => FACETS.every(({ name, of }) => (chosen.get(name) ?? NONE) === of(this, group));
     const found = this.index.groups.findIndex(is);
