@@ -7,7 +7,6 @@ use std::rc::Rc;
 use super::ID;
 use super::ffi::*;
 use super::tree::{Cursor, Tree};
-use crate::clients::again_if;
 use crate::kv::Range;
 use crate::owned::listen;
 use crate::{Checked, EngineError, Result};
@@ -44,34 +43,23 @@ fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
     Ok(found)
 }
 
-/// Adds what the library says of a table in which it finds something wrong. A thread of its own may
-/// have the table open, or have changed it since the last checkpoint, as eviction does after a
-/// recovery: for that the manual has a checkpoint taken and the call made again
-/// (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
+/// Adds what the library says of a table in which it finds something wrong.
 fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()> {
     let (connection, mut said) = (session.connection.raw.raw, Vec::<String>::new());
-    let mut is_again = false;
     let verify = || {
-        if std::mem::replace(&mut is_again, true) {
-            // One that fails leaves the table as it was: the call says so.
-            let _ = session.checkpoint();
-        }
         said.clear();
         let list = (&raw mut said).cast();
         // SAFETY: open; the text and the list live through the call, which alone uses the list.
-        match unsafe { (session.shim.verify)(connection, uri.as_ptr(), listen, list) } {
-            0 => Ok(()),
-            code => Err(code),
-        }
+        unsafe { (session.shim.verify)(connection, uri.as_ptr(), listen, list) }
     };
-    match again_if(|code| *code == libc::EBUSY, verify) {
+    match session.until_at_rest(verify) {
         // What was said then is a warning of something that has no effect.
-        Ok(()) => Ok(()),
+        0 => Ok(()),
         // It was not looked at.
-        Err(code @ (libc::EBUSY | libc::ENOMEM)) => {
+        code @ (libc::EBUSY | libc::ENOMEM) => {
             Err(EngineError::failed(ID, "check a table", words(code)))
         }
-        Err(code) => {
+        code => {
             // Each behind the time and the thread; a block's bytes are said too, which tell nothing.
             let said =
                 said.iter().map(|said| said.split_once("], ").map_or(&**said, |(_, said)| said));

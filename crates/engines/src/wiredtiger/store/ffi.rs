@@ -12,6 +12,7 @@ use embermark_model::Durability;
 
 use super::ID;
 use crate::EngineError;
+use crate::clients::again_if;
 use crate::owned;
 pub(super) use crate::wiredtiger::library::words;
 use crate::wiredtiger::library::{LIBRARY, Library};
@@ -163,20 +164,33 @@ impl Session {
         Ok(true)
     }
 
-    /// Removes a table, which is without cursors. 11.3.1, unlike 3.2.1, refuses one with changes that no
-    /// checkpoint has (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
+    /// Removes a table, which is without cursors.
     pub(super) fn remove(&self, uri: &CStr) -> Result<()> {
         // SAFETY: open; the text lives through the call.
         let drop = || unsafe { (self.shim.drop)(self.raw.raw, uri.as_ptr()) };
-        let code = match drop() {
-            libc::EBUSY => {
-                // SAFETY: open.
-                check(unsafe { (self.shim.checkpoint)(self.raw.raw) }, "checkpoint")?;
-                drop()
-            }
-            code => code,
-        };
-        check(code, "remove a table")
+        check(self.until_at_rest(drop), "remove a table")
+    }
+
+    /// Makes a call of a whole table, and returns its code. The library refuses it while the table has
+    /// changes that no checkpoint has, or while one of its own threads is at work in it, as eviction may be:
+    /// the manual has a checkpoint taken and the call made again
+    /// (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
+    pub(super) fn until_at_rest(&self, mut call: impl FnMut() -> c_int) -> c_int {
+        let mut is_again = false;
+        let called = again_if(
+            |code| *code == libc::EBUSY,
+            || {
+                if std::mem::replace(&mut is_again, true) {
+                    // One that fails leaves the table as it was: the call says so.
+                    let _ = self.checkpoint();
+                }
+                match call() {
+                    0 => Ok(()),
+                    code => Err(code),
+                }
+            },
+        );
+        called.err().unwrap_or_default()
     }
 
     /// Takes a checkpoint.
