@@ -23,7 +23,9 @@ const LARGE: u64 = 128 << 20;
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let folder = Folder { dir: options.dir.clone(), syncs };
-    let (dir, settings, durability) = (folder.scratch()?, Vec::new(), Durability::None);
+    let is_duckdb_s = |(name, _): &&(String, String)| SETTINGS.find(name).is_none();
+    let settings = options.settings.iter().filter(is_duckdb_s).cloned().collect();
+    let (dir, durability) = (folder.scratch()?, Durability::None);
     let own = OpenOptions { dir, durability, settings, ..options.clone() };
     let Opened { store, version, mut settings, .. } = DuckDb.open(&own)?;
     let Store::Sql(mut duckdb) = store else {
