@@ -4,7 +4,7 @@
 #   deps.sh embedded [COMMAND…]   what the embedded engines need, and the page of the HTML report; COMMAND, which builds with their
 #                      headers, runs while WiredTiger's library is compiled
 #   deps.sh tests      what the tests need besides: cargo-nextest, a browser for the page's, a compiler for C++, SQLite's header,
-#                      Ansible and a server of SSH
+#                      Ansible, a server of SSH, and pandas beside the packages of clients in Python
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
 #                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
@@ -529,6 +529,25 @@ python_packages() {
     "$folder/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes "$@" >"$log" 2>&1
 }
 
+# pandas: what an example of docs/result-exports.md needs beside the packages of the clients, whose environment stays as it is
+# measured.
+pandas() {
+    folder=$deps/python-clients beside=$deps/pandas source=crates/embermark/tests/integration/exports/requirements.txt
+    [ -x "$folder/bin/python3" ] || return 0
+    ! { cat "$source"; "$folder/bin/python3" --version; } | cmp -s - "$beside/fetched" || return 0
+    say 'fetching pandas (30 MB)'
+    log=$(mktemp)
+    rm -rf "$beside"
+    if python_packages --only-binary :all: --target "$beside" -r "$source"; then
+        { cat "$source"; "$folder/bin/python3" --version; } >"$beside/fetched"
+    else
+        tail -n 3 "$log" >&2
+        say 'could not install pandas; the test of its example is skipped'
+        rm -rf "$beside"
+    fi
+    rm -f "$log"
+}
+
 # node_clients: the packages of clients in Node.js, as their lock file pins them, and Node.js itself where the system's is too
 # old. sqlite3 is compiled because it would fetch its library from elsewhere, and lmdb because otherwise it writes files of
 # another format than every other LMDB.
@@ -881,7 +900,7 @@ servers() {
 # shellcheck disable=SC2046,SC2086
 case "${1:-}" in
     embedded) shift; embedded "${@:-true}" ;;
-    tests) nextest; browser; cplusplus; packages $sqlite $fleet; ssh_server ;;
+    tests) nextest; browser; cplusplus; packages $sqlite $fleet; ssh_server; pandas ;;
     tools) embedded true; packages $rocksdb $tools; libraries clients libmariadb3 $clients ;;
     servers) servers; influxdb; mongodb; valkey; harperdb ;;
     node-clients) node_clients ;;

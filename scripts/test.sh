@@ -16,7 +16,6 @@
 #   file system          XFS, Btrfs or F2FS: in the kernel, and its mkfs
 #   given server         a server of one's own for the tests, named by a variable
 #   turso                an engine that is compiled on request alone: make turso
-#   pandas               a Python package that no client uses; an example of docs/result-exports.md does
 # What else a test lacks can be had, if only by root, so there it is skipped. What an engine does not support is no skip:
 # tests assert that it is refused.
 set -eu
@@ -38,7 +37,7 @@ fi
 # list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
 list() {
     sort -u "$EMBERMARK_SKIPPED" | awk -F '\t' -v accepted=" ${ACCEPT_LICENSE:-} " '
-        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "given server" || $2 == "turso" || $2 == "pandas" || ($2 == "harperdb" && accepted !~ / harperdb /) {
+        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "given server" || $2 == "turso" || ($2 == "harperdb" && accepted !~ / harperdb /) {
             reason = "not asked for: " $2 ": " $3
             if (!(reason in known)) { known[reason]; unasked = unasked reason "\n" }
             next

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::at;
 use crate::{FleetError, Outcome, Result, plan};
 
-/// Where a fleet has results: `DEVICE/PLAN/result.json`.
+/// Where a fleet has results: `DEVICE/PLAN/result.json`, or `result.json.gz`.
 pub(crate) const FOLDER: &str = "results";
 
 /// The last run of a fleet, in `results/last.json`.
@@ -39,9 +39,11 @@ pub struct Measured {
     pub result: PathBuf,
 }
 
-/// The file of a device's result.
-pub(crate) fn result_of(fleet: &Path, device: &str, plan: &str) -> PathBuf {
-    fleet.join(FOLDER).join(device).join(plan).join("result.json")
+/// The file of a device's result, which may have been compressed since; `None` where there is none.
+pub(crate) fn result_of(fleet: &Path, device: &str, plan: &str) -> Option<PathBuf> {
+    let folder = fleet.join(FOLDER).join(device).join(plan);
+    let files = ["result.json", "result.json.gz"].map(|name| folder.join(name));
+    files.into_iter().find(|file| file.is_file())
 }
 
 /// Notes what a run came to. Devices that were left out of it keep what they had of the same plan.
@@ -77,8 +79,7 @@ pub fn measured(fleet: &Path) -> Result<Vec<Measured>> {
     let mut found = Vec::new();
     for entry in entries {
         let device = entry.map_err(at(fleet))?.file_name().to_string_lossy().into_owned();
-        let result = result_of(fleet, &device, &plan);
-        if result.is_file() {
+        if let Some(result) = result_of(fleet, &device, &plan) {
             found.push(Measured { device, result });
         }
     }

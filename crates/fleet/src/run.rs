@@ -45,7 +45,7 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
     let (before, mut devices): (Vec<Device>, Vec<Device>) = names
         .into_iter()
         .map(Device::new)
-        .partition(|device| result_of(fleet, &device.name, &plan).is_file());
+        .partition(|device| result_of(fleet, &device.name, &plan).is_some());
     if !devices.is_empty() {
         packages::prepare(&fleet.join(packages::FOLDER))?;
     }

@@ -2,8 +2,7 @@
 //! is cut off loses at most the trial that was under way.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::{EFFECTIVE_DURABILITY, OWN_DURABILITY};
@@ -326,25 +325,4 @@ fn cell(
     };
     cell.set_lost_aside();
     cell
-}
-
-/// Writes a result file whole or not at all.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
-    let draft = path.with_extension("json.part");
-    let write = || {
-        let mut json = serde_json::to_vec_pretty(result)?;
-        json.push(b'\n');
-        let mut file = File::create(&draft)?;
-        file.write_all(&json)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    };
-    write().map_err(|error| {
-        // Its absence or presence changes nothing about what went wrong.
-        let _ = fs::remove_file(&draft);
-        HarnessError::file(path, "write the result", error)
-    })
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! OUT/journal.jsonl   a line per ended trial, as they end
-//! OUT/result.json     the result, at the end
+//! OUT/result.json     the result, at the end, on one line
 //! OUT/logs/           what a worker wrote to its standard error, if anything
 //! OUT/rows/           the staged rows, while the run goes on
 //! OUT/data/           the databases, while the run goes on, unless they live elsewhere

@@ -15,6 +15,7 @@ use crate::journal::{self, Head};
 use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
+use crate::result_file::write_result;
 use crate::run::needed_bytes;
 use crate::run_options::RunOptions;
 use crate::session::Run;
@@ -55,7 +56,7 @@ pub fn resume(
     if before.finished.is_some() {
         progress.note("the run was complete: nothing was left to do");
         let result = journal::assemble(&before);
-        journal::write_result(&locked.result(), &result)?;
+        write_result(&locked.result(), &result)?;
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }

@@ -15,6 +15,7 @@ use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
 use crate::outdir::{OutDir, RESULT};
 use crate::progress::Progress;
+use crate::result_file::write_result;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
 use crate::session::{Purpose, Run};
@@ -285,7 +286,7 @@ impl Run<'_> {
         }
         let result = journal::assemble(&self.journal);
         if self.dirs.is_there() {
-            journal::write_result(&self.dirs.result(), &result)?;
+            write_result(&self.dirs.result(), &result)?;
         } else {
             self.keep_result();
         }
@@ -305,7 +306,7 @@ impl Run<'_> {
             let path = folder.join(RESULT);
             let written = fs::create_dir_all(&folder)
                 .map_err(|error| HarnessError::file(&folder, "make the folder", error))
-                .and_then(|()| journal::write_result(&path, &result));
+                .and_then(|()| write_result(&path, &result));
             let says = match &written {
                 Ok(()) => format!(
                     "the folder of the run was removed meanwhile: what was measured is in {}",

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use embermark_model::result::SCHEMA;
 
+use crate::load::LARGEST_MIB;
+
 /// Why a result could not be read or shown. The path is the file's.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -71,9 +73,15 @@ pub enum ReportError {
     /// Two files are of the same run: laid beside each other they would look like two.
     #[error("{} and {} hold the same run ({}): give each result once", .0.display(), .1.display(), .2)]
     SameRun(PathBuf, PathBuf, String),
-    /// A file beyond what is read: its size and the most, in bytes.
-    #[error("{} has {} bytes, and a site takes results of at most {}", .0.display(), .1, .2)]
-    TooLarge(PathBuf, u64, u64),
+    /// A file with more than is read of a result.
+    #[error(
+        "{} has more than {LARGEST_MIB} MiB of JSON, which is the most that embermark reads of a result: it is none, or \
+         measure fewer cells in a run", .0.display()
+    )]
+    TooLarge(PathBuf),
+    /// A gzip file whose contents are cut off or damaged: bytes of its text before that, and what is wrong.
+    #[error("{} is a damaged gzip file ({} after {} bytes of its text): copy it again", .0.display(), .2, .1)]
+    Damaged(PathBuf, usize, #[source] std::io::Error),
     /// Something else than a site of embermark is where one is to go.
     #[error(
         "{} is no site of embermark and not empty: name another folder with --out, or empty this one",

@@ -110,7 +110,12 @@ fn device(options: &Options<'_>, file: &ResultFile) -> String {
 
 /// A name for a result by its path: the file's, or its folder's where the file is called `result`.
 pub fn label(path: &Path) -> String {
-    let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let plain = if path.extension().is_some_and(|end| end == "gz") {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    let stem = plain.file_stem().map(|name| name.to_string_lossy().into_owned());
     let folder = || {
         let parent = std::path::absolute(path).ok()?;
         Some(parent.parent()?.file_name()?.to_string_lossy().into_owned())
@@ -121,6 +126,19 @@ pub fn label(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_is_named_by_its_file_or_its_folder_compressed_or_not() {
+        for (path, name) in [
+            ("results/pi/default.json", "default"),
+            ("results/pi/default.json.gz", "default"),
+            ("results/pi/result.json", "pi"),
+            ("results/pi/result.json.gz", "pi"),
+            ("pi.gz", "pi"),
+        ] {
+            assert_eq!(label(Path::new(path)), name, "{path}");
+        }
+    }
 
     #[test]
     fn formats_read_back_as_they_are_written_and_a_misspelt_one_gets_advice() {

@@ -26,6 +26,7 @@ use data::AdviceData;
 use durability::DurabilityData;
 use tuned::TuningData;
 
+pub(crate) use cells::plan;
 pub use data::{Page, PhaseFacts, WorkloadFacts};
 pub(crate) use gather::asked;
 

@@ -1,12 +1,14 @@
-//! Reading a result file.
+//! Reading a result file, which may be compressed.
 
 use std::collections::HashSet;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use embermark_model::Status;
 use embermark_model::durability_result::{self, Outcome};
 use embermark_model::result::{Cell, ResultFile, SCHEMA, Trial};
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -16,6 +18,12 @@ use crate::{ReportError, text};
 /// The most bytes of a text that an engine says: a run keeps 10,000 characters of one at most.
 const LONGEST_TEXT: usize = 1 << 20;
 
+/// The most MiB of JSON that are read of a result. One of 500 cells with every figure there is has some 10.
+pub(crate) const LARGEST_MIB: u64 = 512;
+
+/// The first bytes of a gzip file (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// What is looked at before the file is taken for a result.
 #[derive(Deserialize)]
 struct Face {
@@ -24,11 +32,12 @@ struct Face {
     cells: Option<IgnoredAny>,
 }
 
-/// Reads the result file at `path`, of any schema up to [`SCHEMA`], which it then has. Fields this
-/// version does not know are ignored, optional ones that are absent take their defaults.
+/// Reads the result file at `path`, of any schema up to [`SCHEMA`], which it then has. It may be compressed by
+/// gzip, whatever its name. Fields this version does not know are ignored, optional ones that are absent take
+/// their defaults.
 ///
 /// # Errors
-/// When the file is missing, unreadable, cut off, not JSON, not a result, or of a newer schema.
+/// When the file is missing, unreadable, cut off, damaged, too large, not JSON, not a result, or of a newer schema.
 pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     let bytes = read(path, ReportError::Missing)?;
     if is_journal(&bytes) {
@@ -147,11 +156,34 @@ pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
     by_field(&bytes).map_err(not)
 }
 
+/// Returns the JSON of a result file. Every reader of results uses this function. A file that begins as gzip files do
+/// is decompressed.
 fn read(path: &Path, missing: fn(PathBuf) -> ReportError) -> Result<Vec<u8>, ReportError> {
-    std::fs::read(path).map_err(|source| match source.kind() {
+    let file = File::open(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => missing(path.to_owned()),
         _ => ReportError::Unreadable(path.to_owned(), source),
-    })
+    })?;
+    at_most(LARGEST_MIB << 20, path, file)
+}
+
+/// The bytes of a file, decompressed, if there are no more than `limit` of them.
+fn at_most(limit: u64, path: &Path, mut file: impl Read) -> Result<Vec<u8>, ReportError> {
+    let unreadable = |source| ReportError::Unreadable(path.to_owned(), source);
+    let mut first = Vec::new();
+    file.by_ref().take(GZIP.len() as u64).read_to_end(&mut first).map_err(unreadable)?;
+    let is_gzip = first == GZIP;
+    let whole = io::Cursor::new(first).chain(file);
+    let mut bytes = Vec::new();
+    if is_gzip {
+        let read = MultiGzDecoder::new(whole).take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|cause| ReportError::Damaged(path.to_owned(), bytes.len(), cause))?;
+    } else {
+        whole.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    match bytes.len() as u64 > limit {
+        true => Err(ReportError::TooLarge(path.to_owned())),
+        false => Ok(bytes),
+    }
 }
 
 fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
@@ -170,4 +202,39 @@ fn is_journal(bytes: &[u8]) -> bool {
     let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     serde_json::from_slice::<Value>(first_line)
         .is_ok_and(|value| value.get("embermark_journal").is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn compressed(text: &[u8]) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(text).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit_compressed_or_not() {
+        let (path, text) = (Path::new("bomb.json"), [b' '; 100_000]);
+        let bomb = compressed(&text);
+        assert!(bomb.len() < 1_000, "{}", bomb.len());
+        for file in [&text[..], &bomb] {
+            assert_eq!(at_most(100_000, path, file).unwrap(), text);
+            let error = at_most(99_999, path, file).unwrap_err();
+            assert!(matches!(error, ReportError::TooLarge(_)), "{error}");
+            assert!(error.to_string().contains("bomb.json has more than 512 MiB"), "{error}");
+        }
+        // Several members, as `cat a.gz b.gz` makes them, are one text, and all of them count.
+        let twice = [bomb.clone(), bomb].concat();
+        assert_eq!(at_most(200_000, path, &twice[..]).unwrap().len(), 200_000);
+        assert!(at_most(199_999, path, &twice[..]).is_err());
+    }
 }

@@ -158,36 +158,42 @@ impl<'a> Site<'a> {
         let told = shown::of(file, self.options.durability);
         shown::mark(&mut comparison, &told);
         let place = self.index.add_result(path, file);
-        let mut figures = Vec::new();
-        let mut cells = cells::Cells::default();
+        let id = self.index.id_of(place).to_owned();
         for group in &comparison.groups {
             let at = self.index.group(file, group, place);
             let columns: Vec<usize> = (group.engines.iter())
                 .map(|engine| self.index.engine(file, engine.id, &self.options.engines))
                 .collect();
             self.index.has_history(&columns, at);
-            let of_group = figures::of(file, &comparison, group, (at, &columns));
-            self.gathered.add(place, &of_group, file, group);
-            cells.add(file, group, &told, (at, &columns), &mut self.snippets);
-            figures.push(of_group);
+            let figures = figures::of(file, &comparison, group, (at, &columns));
+            self.gathered.add(place, &figures, file, group);
+            let (snippets, program) = (&mut self.snippets, self.options.snippet);
+            let snippet = |of| snippets.place(of, program);
+            let cells = cells::of(file, group, &told, &columns, snippet);
+            self.write(&format!("figures/{id}/{at}"), &figures)?;
+            self.write(&format!("cells/{id}/{at}"), &cells)?;
         }
-        let id = self.index.end_result(place).to_owned();
-        self.write(&format!("result/{id}"), &result::of(file, place, figures))?;
-        self.write(&format!("cells/{id}"), &cells)
+        self.index.end_result(place);
+        self.write(&format!("result/{id}"), &result::of(file))
     }
 
     /// Writes what is about all results, and puts the site in its place.
     ///
     /// # Errors
     /// When a file of the site cannot be written, or the folder not be put in its place.
-    pub fn finish(self) -> Result<Built, ReportError> {
+    pub fn finish(mut self) -> Result<Built, ReportError> {
+        for (group, engines) in self.gathered.ran() {
+            self.index.ran(group, &engines);
+        }
         for (group, table) in self.gathered.tables(&self.index) {
             self.write(&format!("table/{group}"), &table)?;
         }
         for (engine, group, history) in self.gathered.histories() {
             self.write(&format!("history/{engine}-{group}"), &history)?;
         }
-        self.write("snippets", &self.snippets.texts(self.options.snippet))?;
+        for (place, snippet) in self.snippets.all() {
+            self.write(&format!("snippets/{place}"), snippet)?;
+        }
         self.write("index", &self.index)?;
         let (results, machines) = (self.index.results(), self.index.machines());
         let built = Built { results, machines, cells: self.cells };

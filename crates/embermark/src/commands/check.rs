@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use embermark_harness::result_bytes;
 use embermark_report::check::{self, Anonymous, Checked};
 use embermark_report::{Options, load};
 
@@ -26,7 +27,7 @@ pub struct CheckArgs {
     #[arg(long)]
     publishable: bool,
 
-    /// Write the one result that was checked, without what was taken out
+    /// Write the one result that was checked, without what was taken out; compressed where the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -63,9 +64,8 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
             Anonymous { file, left } = made;
         }
         if let Some(out) = &args.out {
-            let mut json = serde_json::to_vec_pretty(&file).map_err(Failure::runtime)?;
-            json.push(b'\n');
-            fs::write(out, json).map_err(Failure::unwritable(out))?;
+            let bytes = result_bytes(out, &file).map_err(Failure::runtime)?;
+            fs::write(out, bytes).map_err(Failure::unwritable(out))?;
         }
         all.push(Checked::of(path.display().to_string(), answers, left));
     }

@@ -59,7 +59,8 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     ended?;
 
     let outcome = &journal.outcome;
-    let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
+    let mut json = serde_json::to_vec(outcome).map_err(Failure::runtime)?;
+    json.push(b'\n');
     let (tables, width) = TABLES;
     let tables = (tables, table::text(outcome, width).into_bytes());
     let markdown = full_disk_markdown(outcome).map(|text| (FULL_DISK, text.into_bytes()));

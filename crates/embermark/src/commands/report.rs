@@ -173,7 +173,11 @@ pub fn write_runs(
         Format::Parquet => parquet_of(all, read, durability, file),
         _ => csv_of(all, read, durability, file),
     };
-    written.map_err(Failure::runtime)?;
+    written.map_err(|error| match error {
+        ReportError::Csv(_) | ReportError::Parquet(_) => Failure::runtime(error),
+        // A result that cannot be read.
+        _ => Failure::usage(error),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -233,16 +237,18 @@ pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let entries = fs::read_dir(&path).map_err(unreadable)?;
         let mut below: Vec<PathBuf> =
             entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
-        let is_result = |path: &PathBuf| {
-            path.is_dir()
-                || path.extension().is_some_and(|end| end == "json")
-                    && path.file_name().is_none_or(|name| name != repeat::PARTS)
-        };
-        below.retain(is_result);
+        below.retain(|path| path.is_dir() || is_named_as_result(path));
         below.sort_unstable_by(|a, b| b.cmp(a));
         left.extend(below);
     }
     Ok(files)
+}
+
+/// Whether a file below a folder is taken for a result by its name: `*.json` or `*.json.gz`.
+fn is_named_as_result(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let text = name.to_string_lossy();
+    (text.ends_with(".json") || text.ends_with(".json.gz")) && name != repeat::PARTS
 }
 
 /// What a pattern names; a path that is there, or has nothing of a pattern, names itself.

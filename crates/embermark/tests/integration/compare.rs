@@ -1,7 +1,10 @@
 //! `compare`, `gate`, `check`, `advise` and `report` on results of real runs, altered by hand.
 
+use std::fs;
+
 use crate::common::Place;
 use embermark_model::result::ResultFile;
+use embermark_report::site;
 
 /// A place with `old.json`: three short trials of two engines.
 fn measured() -> (Place, ResultFile) {
@@ -91,7 +94,7 @@ fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() 
     let files = ["-o", "markdown=gate.md", "-o", "junit=gate.xml", "-o", "bencher=gate.json"];
     let worse = place.embermark(&[&["gate", "old.json", "slow.json"][..], &files].concat()).with(1);
     assert!(worse.stdout.contains("slower than allowed"), "{}", worse.stdout);
-    let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+    let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     assert!(read("gate.md").starts_with("**Failed"), "{}", read("gate.md"));
     assert!(read("gate.xml").contains("<failure message="), "{}", read("gate.xml"));
     let bencher: serde_json::Value = serde_json::from_str(&read("gate.json")).unwrap();
@@ -120,7 +123,7 @@ fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
     for says in ["release-build", "FAILED", "What to do", "Left in the anonymous result"] {
         assert!(checked.stdout.contains(says), "{says}: {}", checked.stdout);
     }
-    let text = std::fs::read_to_string(place.path("anonymous.json")).unwrap();
+    let text = fs::read_to_string(place.path("anonymous.json")).unwrap();
     assert!(!text.contains("/dev/") && !text.contains("logs/"), "{text}");
     place.embermark(&["report", "anonymous.json"]).with(0);
     place.embermark(&["check", "old.json", "anonymous.json", "-f", "json"]).with(1);
@@ -181,7 +184,7 @@ fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     place.embermark(&["report", "old.json", "--format", "parquet"]).with(2).saying(&["--out"]);
     place.embermark(&["report", "old.json", "--format", "csv", "-o", "runs.csv"]).with(0);
-    let csv = std::fs::read_to_string(place.path("runs.csv")).unwrap();
+    let csv = fs::read_to_string(place.path("runs.csv")).unwrap();
     assert!(csv.starts_with("run_id,") && csv.contains("per_op_low_ns"));
 }
 
@@ -201,4 +204,46 @@ fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
     // Nothing was committed row by row here.
     let paced = advice(&["--rate", "1000"]);
     assert!(paced.contains("commits of single rows were not measured"), "{paced}");
+}
+
+#[test]
+fn every_command_reads_a_compressed_result_and_names_a_damaged_one() {
+    let (place, _) = measured();
+    let plain = fs::read_to_string(place.path("out/result.json")).unwrap();
+    assert_eq!(plain.lines().count(), 1, "a result is one line");
+    fs::create_dir_all(place.path("kept/pi")).unwrap();
+    let words = ["check", "old.json", "--anonymous", "-o", "kept/pi/default.json.gz"];
+    place.embermark(&words).with(1);
+    let gzip = fs::read(place.path("kept/pi/default.json.gz")).unwrap();
+    assert!(gzip.starts_with(&[0x1f, 0x8b]) && gzip.len() < plain.len() / 2, "{}", gzip.len());
+    // Its first bytes say what it is.
+    place.write("renamed.json", &gzip);
+    place.write("cut.json.gz", &gzip[..gzip.len() / 2]);
+    let mut commands: Vec<(&[&str], i32)> = vec![
+        (&["report"], 0),
+        (&["report", "--format", "csv"], 0),
+        (&["report", "-o", "page.html"], 0),
+        (&["check"], 1),
+        (&["advise"], 0),
+        (&["advise", "--devices"], 0),
+        (&["fleet", "report", "-o", "fleet.csv"], 0),
+        (&["compare", "renamed.json"], 0),
+    ];
+    if site::is_built() {
+        commands.push((&["site", "-o", "site"], 0));
+    }
+    for (words, status) in commands {
+        for file in ["kept/pi/default.json.gz", "renamed.json"] {
+            place.embermark(&[words, &[file]].concat()).with(status);
+        }
+        place
+            .embermark(&[words, &["cut.json.gz"]].concat())
+            .with(2)
+            .saying(&["cut.json.gz", "damaged gzip"]);
+    }
+    place.embermark(&["gate", "kept/pi/default.json.gz", "renamed.json"]).with(0);
+    // Below a folder the name says what may be one; there is one there.
+    let found = place.embermark(&["report", "kept", "--format", "csv", "-o", "runs.csv"]);
+    found.with(0);
+    assert!(fs::read_to_string(place.path("runs.csv")).unwrap().contains("default"));
 }

@@ -43,15 +43,21 @@ fn table() -> Place {
 /// What Python prints for this program, run where the table is; nothing where it lacks a module.
 fn python(place: &Place, modules: &[&str], program: &str) -> Option<String> {
     // A link to Python is an environment of its own.
-    let python = of_repository(".deps").canonicalize().ok()?.join("python-clients/bin/python3");
+    let deps = of_repository(".deps").canonicalize().ok()?;
+    let python = deps.join("python-clients/bin/python3");
     let run = |program: &str| {
-        Command::new(&python).args(["-c", program]).current_dir(place.path("")).output().ok()
+        let mut command = Command::new(&python);
+        command
+            .args(["-c", program])
+            .current_dir(place.path(""))
+            .env("PYTHONPATH", deps.join("pandas"));
+        command.output().ok()
     };
     let all = modules.iter().map(|module| format!("import {module}\n")).collect::<String>();
     if !run(&all).is_some_and(|output| output.status.success()) {
         skipped(
             modules[0],
-            format!("no {} in .deps/python-clients: make python-clients", modules.join(", ")),
+            format!("no {} in .deps: make python-clients test-deps", modules.join(", ")),
         );
         return None;
     }

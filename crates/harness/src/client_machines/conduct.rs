@@ -13,6 +13,7 @@ use crate::cells::{self, PlannedCell};
 use crate::journal::{self, EndedTrial, Head, Line};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
+use crate::result_file::write_result;
 use crate::run_options::RunOptions;
 use crate::{HarnessError, manifest, schedule, secrecy};
 
@@ -68,7 +69,7 @@ pub fn conduct(
         conductor.journal.add(Line::End { finished: manifest::now() })?;
     }
     let result = journal::assemble(&conductor.journal);
-    journal::write_result(&dirs.result(), &result)?;
+    write_result(&dirs.result(), &result)?;
     match complete || !options.interrupt.is_set() {
         true => Ok(result),
         false => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),

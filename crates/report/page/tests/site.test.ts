@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { csv } from "../src/site/csv";
 import { here, to } from "../src/site/address";
+import { pick } from "../src/site/choose";
+import type { Group } from "../src/site/data";
+import { Known } from "../src/site/known";
 import { index, seen } from "./site";
 
 /** A table of the fixture in which engines were measured at rows and questions. */
@@ -73,6 +76,9 @@ seen("a box leads to its cell: trials, settings, the command that repeats it, a 
   assert.match(await tab.locator("pre.command").innerText(), /^embermark run sensors -s 10k -t process -e sqlite /);
   assert.match(await tab.locator("main").innerText(), /Settings, as read back/);
   assert.equal(await tab.evaluate(() => document.activeElement?.id), "title");
+  await tab.getByText("Query plan of read").click();
+  assert.match(await tab.locator("details[open] pre").innerText(), /QUERY PLAN\n`--SEARCH readings USING PRIMARY KEY/);
+  await tab.getByText("Query plan of read").click();
   await tab.getByText("Opened and set likewise from python").click();
   assert.match(await tab.locator("details[open] pre").innerText(), /# sqlite from python in process\s+open\(\)/);
   await tab.goBack();
@@ -196,6 +202,18 @@ seen("an address that is none says so and leads back", { at: "#/cell/../../etc?e
   await tab.getByRole("link", { name: "To the rankings" }).click();
   await settled();
   assert.match(await tab.locator("main h2").innerText(), /^sensors/);
+});
+
+test("who has not chosen is shown the table with the most engines and results of a built-in workload, sensors first", () => {
+  const table = (workload: number, engines: number, more: Partial<Group> = {}): Group => ({ workload, engines, scale: "1k", rows: 1000, tier: "process", results: 2, ...more });
+  const [HTAP, SENSORS, OWN] = [0, 1, 2];
+  const workloads: [string, string][] = [["htap", "write, then count"], ["sensors", "room sensors"], ["own", ""]];
+  const shown = (...groups: Group[]) => pick(new Known({ ...index(), workloads, groups, shapes: [[0, groups.length - 1]] }), [...groups.keys()], new URLSearchParams()).group;
+  assert.equal(shown(table(HTAP, 3), table(SENSORS, 3), table(SENSORS, 3, { scale: "10k", rows: 10_000 })), 2, "sensors before others, and the most rows");
+  assert.equal(shown(table(SENSORS, 3), table(HTAP, 4)), 1, "more engines");
+  assert.equal(shown(table(SENSORS, 3), table(HTAP, 3, { results: 3 })), 1, "more results");
+  assert.equal(shown(table(SENSORS, 2), table(OWN, 5), table(HTAP, 5, { conditions: "4 clients" }), table(HTAP, 5, { storage: "sd-a1" }), table(HTAP, 5, { limit: "64 MiB" }), table(HTAP, 5, { tier: "power" })), 0, "nothing out of the ordinary");
+  assert.equal(shown(table(OWN, 3, { tier: "power" }), table(OWN, 2, { storage: "sd-a1" })), 0, "what there is");
 });
 
 test("no text of a CSV is a formula, and a number stays one", () => {

@@ -1,4 +1,4 @@
-//! The result file, indented, with the statistics of its phases beside it.
+//! The result file with the statistics of its phases beside it, on one line.
 
 use embermark_model::result::ResultFile;
 use serde::Serialize;
@@ -26,5 +26,5 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String,
     let statistics = statistics::of(&comparison);
     let durability_shown = shown::of(file, options.durability);
     let both = Both { file, statistics, scaling, durability_shown };
-    Ok(serde_json::to_string_pretty(&both)? + "\n")
+    Ok(serde_json::to_string(&both)? + "\n")
 }

@@ -187,7 +187,7 @@ fn of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseR
 }
 
 /// A plan line by line, up to a length; the result file has it whole.
-fn plan(text: &str) -> String {
+pub(crate) fn plan(text: &str) -> String {
     foreign::shortened(foreign::screen(text.trim_end(), false), PLAN)
 }
 

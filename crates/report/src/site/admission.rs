@@ -7,9 +7,6 @@ use embermark_model::result::ResultFile;
 use crate::check::{self, Finding};
 use crate::{ReportError, load};
 
-/// The largest file that is read. A result of 500 cells with every figure there is has some 20 MB.
-const LARGEST: u64 = 512 << 20;
-
 /// Reads a result without the figures that may not be published: those of cells that say so, and those of
 /// `forbidden` engines whatever their cells say.
 ///
@@ -22,13 +19,8 @@ pub(super) fn admitted(
     checked: bool,
 ) -> Result<ResultFile, ReportError> {
     // A pipe or a device would be waited for.
-    if let Ok(about) = path.metadata() {
-        if !about.is_file() {
-            return Err(ReportError::NotAResult(path.to_owned(), "it is no regular file"));
-        }
-        if about.len() > LARGEST {
-            return Err(ReportError::TooLarge(path.to_owned(), about.len(), LARGEST));
-        }
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(ReportError::NotAResult(path.to_owned(), "it is no regular file"));
     }
     let mut file = load(path)?;
     let plan = &file.plan;

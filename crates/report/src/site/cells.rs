@@ -1,4 +1,4 @@
-//! The cells of one result: settings, trials, errors, and the command that repeats each.
+//! The cells of one table of a result: settings, trials, plans, errors, and the command that repeats each.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,10 @@ use serde::{Serialize, Serializer};
 
 use super::figures::{amounts, short};
 use super::number::Number;
-use super::snippets::Snippets;
 use super::{SnippetOf, command};
 use crate::shown::Told;
 use crate::summary::{Entry, Figure, Group, Row, Usage, Work};
-use crate::text;
+use crate::{html, text};
 
 /// The longest text of a reason; the result file has it whole.
 const LONGEST_REASON: usize = 1_000;
@@ -23,22 +22,22 @@ const LONGEST_FILE: usize = 100_000;
 /// Settings as read back, by name.
 type Settings = Vec<(String, String)>;
 
-/// The cells of a result.
+/// The cells of a table of a result.
 #[derive(Default, Serialize)]
 pub(super) struct Cells {
     cells: Vec<CellData>,
     /// Settings that cells have.
     settings: Vec<Settings>,
-    /// Workload files that commands name, and their texts.
-    files: Vec<(String, String)>,
+    /// The workload file that commands name, and its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<(String, String)>,
     #[serde(skip)]
     known: HashMap<Settings, usize>,
 }
 
-/// A cell, whose group and engine have numbers in the index.
+/// A cell, whose engine has a number in the index.
 #[derive(Serialize)]
 struct CellData {
-    group: usize,
     engine: usize,
     variant: String,
     status: Status,
@@ -82,6 +81,9 @@ struct PhaseData {
     /// Who says that its answer is right, where no oracle does.
     #[serde(skip_serializing_if = "Option::is_none")]
     checked_by: Option<String>,
+    /// The plan that the engine has for its query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<String>,
     /// The time of an operation in each trial, in ns.
     trials: Vec<Number>,
     /// Percentiles of an operation.
@@ -103,56 +105,52 @@ impl Serialize for Percentiles {
     }
 }
 
+/// The cells of a group, whose columns have numbers. A snippet gets one, if there is a program for it.
+pub(super) fn of(
+    file: &ResultFile,
+    group: &Group<'_>,
+    told: &[Told],
+    columns: &[usize],
+    mut snippet: impl FnMut(SnippetOf) -> Option<usize>,
+) -> Cells {
+    let mut all = Cells { file: own_file(file, group.workload), ..Cells::default() };
+    for cell in file.cells.iter().filter(|cell| group.holds(&cell.id)) {
+        let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
+        let Some(place) = engine else { continue };
+        let is = |told: &&Told| told.engine == cell.id.engine && told.tier == group.durability;
+        let rests_on = told.iter().find(is).map(|told| told.says.clone());
+        let settings = all.settings(cell);
+        all.cells.push(CellData {
+            engine: columns[place],
+            variant: short(&cell.id.variant),
+            status: cell.status,
+            reason: reason(cell.reason.as_deref()),
+            effective: cell.effective_durability.filter(|tier| *tier != group.durability),
+            durability: rests_on,
+            own_durability: cell.own_durability.as_deref().map(short),
+            versions: text::unique(versions(cell)),
+            settings,
+            trials: cell.trials.iter().map(trial).collect(),
+            lost: cell.lost_trials.iter().map(trial).collect(),
+            usage: amounts(&Usage::of(cell).above_floor(file, cell, Work::All)),
+            phases: phases(group, place, cell),
+            command: command::of(file, cell),
+            snippets: of_clients(file, cell).filter_map(&mut snippet).collect(),
+        });
+    }
+    all
+}
+
+/// The name of a workload's own file and its text, if that is short enough to be shown.
+fn own_file(file: &ResultFile, workload: &str) -> Option<(String, String)> {
+    let own = file.plan.workload_files.get(workload)?;
+    // Its lines stay; nothing else in it is obeyed.
+    let lines = own.text.lines().map(embermark_model::foreign::message);
+    (own.text.len() <= LONGEST_FILE)
+        .then(|| (command::file_of(workload), text::joined(lines, "\n")))
+}
+
 impl Cells {
-    /// Adds the cells of a group, which has a number and columns with theirs.
-    pub fn add(
-        &mut self,
-        file: &ResultFile,
-        group: &Group<'_>,
-        told: &[Told],
-        (at, columns): (usize, &[usize]),
-        snippets: &mut Snippets,
-    ) {
-        self.add_file(file, group.workload);
-        let own = file.cells.iter().filter(|cell| group.holds(&cell.id));
-        for cell in own {
-            let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
-            let Some(place) = engine else { continue };
-            let is = |told: &&Told| told.engine == cell.id.engine && told.tier == group.durability;
-            let rests_on = told.iter().find(is).map(|told| told.says.clone());
-            let settings = self.settings(cell);
-            let data = CellData {
-                group: at,
-                engine: columns[place],
-                variant: short(&cell.id.variant),
-                status: cell.status,
-                reason: reason(cell.reason.as_deref()),
-                effective: cell.effective_durability.filter(|tier| *tier != group.durability),
-                durability: rests_on,
-                own_durability: cell.own_durability.as_deref().map(short),
-                versions: text::unique(versions(cell)),
-                settings,
-                trials: cell.trials.iter().map(trial).collect(),
-                lost: cell.lost_trials.iter().map(trial).collect(),
-                usage: amounts(&Usage::of(cell).above_floor(file, cell, Work::All)),
-                phases: phases(group, place, cell),
-                command: command::of(file, cell),
-                snippets: of_clients(file, cell).map(|of| snippets.place(of)).collect(),
-            };
-            self.cells.push(data);
-        }
-    }
-
-    fn add_file(&mut self, file: &ResultFile, workload: &str) {
-        let name = command::file_of(workload);
-        let Some(own) = file.plan.workload_files.get(workload) else { return };
-        if own.text.len() <= LONGEST_FILE && !self.files.iter().any(|(known, _)| *known == name) {
-            // Its lines stay; nothing else in it is obeyed.
-            let lines = own.text.lines().map(embermark_model::foreign::message);
-            self.files.push((name, text::joined(lines, "\n")));
-        }
-    }
-
     fn settings(&mut self, cell: &Cell) -> Option<usize> {
         let own = cell.trials.iter().map(|trial| &trial.settings).find(|all| !all.is_empty())?;
         let own = own.iter().map(|(name, value)| (short(name), text::clipped(value, 300)));
@@ -209,6 +207,7 @@ fn phases(group: &Group<'_>, engine: usize, cell: &Cell) -> Vec<PhaseData> {
             status,
             reason: reason(parts.iter().find_map(|part| part.reason.as_deref())),
             checked_by: parts.iter().find_map(|part| part.checked_by.as_deref()).map(short),
+            plan: parts.iter().find_map(|part| part.plan.as_deref()).map(html::plan),
             trials: times.iter().copied().map(Number).collect(),
             latency: figure.and_then(Figure::latency).map(Percentiles),
             response: figure.and_then(Figure::response).map(Percentiles),

@@ -36,21 +36,18 @@ impl Folder {
         }
         remove(&new)?;
         let folder = Self { new, out };
-        fs::create_dir_all(&folder.new).map_err(fails(&folder.new))?;
         folder.write(MARK, MARKED)?;
-        for name in ["result", "cells", "table", "history"] {
-            let path = folder.new.join("data").join(name);
-            fs::create_dir_all(&path).map_err(fails(&path))?;
-        }
         Ok(folder)
     }
 
-    /// Writes a file of it.
+    /// Writes a file of it, in a folder there that is made where it is not yet.
     ///
     /// # Errors
     /// When that fails.
     pub fn write(&self, name: &str, text: &str) -> Result<(), ReportError> {
         let path = self.new.join(name);
+        let folder = path.parent().unwrap_or(&self.new);
+        fs::create_dir_all(folder).map_err(fails(folder))?;
         fs::write(&path, text).map_err(fails(&path))
     }
 

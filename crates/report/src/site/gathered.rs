@@ -154,6 +154,14 @@ impl Gathered {
         }
     }
 
+    /// Of each group the engines that ran in it and compete.
+    pub fn ran(&self) -> impl Iterator<Item = (usize, BTreeSet<usize>)> {
+        let ran = |kept: &&Kept| kept.ranked && kept.version.is_some();
+        self.groups.iter().map(move |(group, kept)| {
+            (*group, kept.iter().filter(ran).map(|kept| kept.engine).collect())
+        })
+    }
+
     /// The table of each group.
     pub fn tables(&self, index: &Index) -> impl Iterator<Item = (usize, Table)> {
         self.groups.iter().map(|(group, kept)| (*group, table(kept, index)))

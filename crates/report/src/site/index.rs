@@ -15,7 +15,7 @@ use crate::summary::{Column, Group, Resource};
 use crate::{notes, summary, text};
 
 /// The version of this form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The longest text of a choice.
 const LONGEST: usize = 120;
@@ -92,6 +92,8 @@ struct GroupOf {
     conditions: String,
     /// How many results have it.
     results: usize,
+    /// How many engines ran in it and compete, each as it comes and used by embermark itself.
+    engines: usize,
 }
 
 /// A column of results.
@@ -112,6 +114,9 @@ struct EngineOf {
     /// Settings of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
+    /// An engine as it comes: no configuration, and no client of another language.
+    #[serde(skip)]
+    plain: bool,
 }
 
 /// Hardware, by what its firmware and its kernel say of it. There may be a thousand: it is written as
@@ -182,8 +187,13 @@ impl Index {
         self.results.len() - 1
     }
 
-    /// Ends the groups of a result, and returns its id.
-    pub fn end_result(&mut self, place: usize) -> &str {
+    /// The id of a result.
+    pub fn id_of(&self, place: usize) -> &str {
+        &self.results[place].id
+    }
+
+    /// Ends the groups of a result.
+    pub fn end_result(&mut self, place: usize) {
         let mut own = std::mem::take(&mut self.known.own);
         own.sort_unstable();
         own.dedup();
@@ -199,7 +209,6 @@ impl Index {
             shapes.push(shape.clone());
             shapes.len() - 1
         });
-        &self.results[place].id
     }
 
     fn machine(&mut self, machine: &Machine) -> usize {
@@ -252,6 +261,7 @@ impl Index {
                 tier: key.tier,
                 conditions: key.conditions.clone(),
                 results: 0,
+                engines: 0,
             });
             groups.len() - 1
         });
@@ -296,6 +306,7 @@ impl Index {
             licence: known.map(|facts| short(&facts.licence)),
             client: client.as_deref().map(short),
             settings: settings.as_deref().map(short),
+            plain: column == base,
         });
         self.histories.push(BTreeSet::new());
         self.known.engines.insert(key, self.engines.len() - 1);
@@ -307,6 +318,12 @@ impl Index {
         for engine in engines {
             self.histories[*engine].insert(group);
         }
+    }
+
+    /// Notes the engines that ran and compete in a group.
+    pub fn ran(&mut self, group: usize, engines: &BTreeSet<usize>) {
+        let plain = engines.iter().filter(|engine| self.engines[**engine].plain);
+        self.groups[group].engines = plain.count();
     }
 
     /// The machine of a result, and when that began.

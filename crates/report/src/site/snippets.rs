@@ -9,14 +9,15 @@ use super::{Program, SnippetOf};
 /// The programs that cells refer to, by the order in which they were met.
 #[derive(Default)]
 pub(super) struct Snippets {
-    all: Vec<SnippetOf>,
-    places: HashMap<SnippetOf, usize>,
+    all: Vec<Snippet>,
+    /// Numbers of those that were asked for; `None` where there is no program.
+    places: HashMap<SnippetOf, Option<usize>>,
 }
 
 /// A program.
 #[derive(Serialize)]
-pub(super) struct Snippet<'a> {
-    client: &'a str,
+pub(super) struct Snippet {
+    client: String,
     /// What prints it.
     command: String,
     /// Absent where the engine is not here, or is a server.
@@ -25,28 +26,28 @@ pub(super) struct Snippet<'a> {
 }
 
 impl Snippets {
-    /// The number of a program.
-    pub fn place(&mut self, of: SnippetOf) -> usize {
+    /// The number of a program; `None` where no client uses the engine.
+    pub fn place(
+        &mut self,
+        of: SnippetOf,
+        program: &dyn Fn(&SnippetOf) -> Program,
+    ) -> Option<usize> {
         let all = &mut self.all;
         *self.places.entry(of).or_insert_with_key(|of| {
-            all.push(of.clone());
-            all.len() - 1
+            let text = match program(of) {
+                Program::None => return None,
+                Program::NotHere => None,
+                Program::Text(text) => Some(text),
+            };
+            let SnippetOf { engine, client, tier } = of;
+            let command = format!("embermark snippet {engine} --client {client} -t {tier}");
+            all.push(Snippet { client: client.clone(), command, text });
+            Some(all.len() - 1)
         })
     }
 
-    /// Each program; nothing where there is none for an engine.
-    pub fn texts(&self, program: &dyn Fn(&SnippetOf) -> Program) -> Vec<Option<Snippet<'_>>> {
-        self.all.iter().map(|of| snippet(of, program(of))).collect()
+    /// Each program by its number.
+    pub fn all(&self) -> impl Iterator<Item = (usize, &Snippet)> {
+        self.all.iter().enumerate()
     }
-}
-
-fn snippet(of: &SnippetOf, program: Program) -> Option<Snippet<'_>> {
-    let text = match program {
-        Program::None => return None,
-        Program::NotHere => None,
-        Program::Text(text) => Some(text),
-    };
-    let SnippetOf { engine, client, tier } = of;
-    let command = format!("embermark snippet {engine} --client {client} -t {tier}");
-    Some(Snippet { client, command, text })
 }

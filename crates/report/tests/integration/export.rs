@@ -119,7 +119,7 @@ fn json_is_the_result_itself() {
     let json = shown(&file, Format::Json);
     let back: ResultFile = serde_json::from_str(&json).unwrap();
     assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(&file).unwrap());
-    assert!(json.lines().count() > 1_000, "it is indented");
+    assert_eq!(json.lines().count(), 1);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn figures_that_may_not_be_published_are_announced_on_the_face_and_can_be_left_o
         let first = shown(&file, format).lines().next().unwrap_or_default().to_owned();
         assert!(first.contains("NOT TO BE PUBLISHED") && first.contains("duckdb"), "{first}");
     }
-    assert!(shown(&file, Format::Json).contains("\"unpublishable\": true"));
+    assert!(shown(&file, Format::Json).contains("\"unpublishable\":true"));
     let csv = shown(&file, Format::Csv);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();

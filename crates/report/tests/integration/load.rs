@@ -1,14 +1,17 @@
 //! What a result file may be, and what is said of one that is not.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use embermark_model::Status;
 use embermark_model::result::SCHEMA;
 use embermark_report::{ReportError, load};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
-fn load_text(text: &str) -> Result<embermark_model::result::ResultFile, ReportError> {
+fn load_text(text: impl AsRef<[u8]>) -> Result<embermark_model::result::ResultFile, ReportError> {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("result.json");
     std::fs::write(&path, text).unwrap();
@@ -63,6 +66,31 @@ fn a_file_cut_anywhere_is_called_truncated() {
         let error = load_text(&text[..length]).unwrap_err();
         assert!(matches!(error, ReportError::Truncated(_)), "{length}: {error}");
         assert!(error.to_string().contains("--resume"));
+    }
+}
+
+#[test]
+fn a_compressed_file_loads_whatever_its_name_and_a_damaged_one_is_named() {
+    let text = std::fs::read(FIXTURE).unwrap();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&text).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let [compressed, plain] = [load_text(&gzip), load(Path::new(FIXTURE))]
+        .map(|file| serde_json::to_value(file.unwrap()).unwrap());
+    assert!(compressed == plain);
+    let mut damaged: Vec<Vec<u8>> =
+        [2, 5, 10, gzip.len() / 2, gzip.len() - 1].map(|length| gzip[..length].to_vec()).into();
+    // In the data, and in the checksum behind it.
+    for at in [gzip.len() / 2, gzip.len() - 6] {
+        damaged.push(gzip.clone());
+        damaged.last_mut().unwrap()[at] ^= 0xff;
+    }
+    damaged.push([&gzip[..], b"more"].concat());
+    for file in damaged {
+        let error = load_text(&file).unwrap_err();
+        assert!(matches!(error, ReportError::Damaged(..)), "{}: {error}", file.len());
+        let says = error.to_string();
+        assert!(says.contains("result.json is a damaged gzip file"), "{says}");
     }
 }
 

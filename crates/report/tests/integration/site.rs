@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::CellId;
-use embermark_model::result::{Counts, PhaseKind, ResultFile};
+use embermark_model::result::{Cell, Counts, PhaseKind, ResultFile};
 use embermark_report::html::WorkloadFacts;
 use embermark_report::site::{self, Built, Program, Site, SiteOptions, SnippetOf};
 use embermark_report::{ReportError, load};
@@ -77,6 +77,9 @@ fn result(machine: u64, version: u64) -> ResultFile {
                 };
                 phase.kind = Some(PhaseKind { counts: Some(counts), ..PhaseKind::default() });
                 phase.latency = None;
+                if cell.id.engine == "sqlite" && phase.phase == "read" {
+                    phase.plan = Some("QUERY PLAN\n`--SEARCH readings USING PRIMARY KEY".into());
+                }
                 for run in &mut phase.runs {
                     run.elapsed_ns = (run.elapsed_ns as f64 * luck() * (machine + 1) as f64) as u64;
                 }
@@ -187,6 +190,16 @@ fn machines_engines_and_tables_of_several_results_are_one_each() {
     assert_eq!(names.map(|name| name.unwrap().to_owned()).collect::<BTreeSet<_>>(), own);
     for group in index["groups"].as_array().unwrap() {
         assert_eq!(group["results"], 4, "{group}");
+        // Those that ran, without a reference.
+        let own = |cell: &&Cell| {
+            cell.id.scale.to_string() == group["scale"]
+                && !cell.reference
+                && !cell.trials.is_empty()
+        };
+        let ran: BTreeSet<String> =
+            (result(0, 0).cells.iter().filter(own)).map(|cell| cell.id.engine.clone()).collect();
+        assert!(ran.len() > 2);
+        assert_eq!(group["engines"], ran.len(), "{group} {ran:?}");
     }
     let names: BTreeSet<String> = ["made-up-0-0", "made-up-1-1"].map(str::to_owned).into();
     let results: BTreeSet<String> = files(&folder.path().join("site/data/result"))
@@ -203,10 +216,10 @@ fn figures_are_those_of_the_reports_tables() {
     }
     let file = result(0, 0);
     let (folder, _) = built(&[("pi", file.clone())], Vec::new());
-    let shown = data_of(folder.path(), "result/made-up-0-0");
     let comparison = embermark_report::summary::compare(&file, options(Vec::new()).order);
     let mut seen = 0;
-    for (group, shown) in comparison.groups.iter().zip(shown["groups"].as_array().unwrap()) {
+    for (at, group) in comparison.groups.iter().enumerate() {
+        let shown = data_of(folder.path(), &format!("figures/made-up-0-0/{at}"));
         for (row, shown) in group.rows.iter().zip(shown["phases"].as_array().unwrap()) {
             for (entry, shown) in row.entries.iter().zip(shown["figures"].as_array().unwrap()) {
                 let Some(measured) = entry.measured() else {
@@ -234,8 +247,9 @@ fn a_mean_over_rows_is_over_the_first_and_questions_are_apart() {
         return;
     }
     let (folder, _) = built(&several(), Vec::new());
-    let shown = data_of(folder.path(), "result/made-up-0-0");
-    for group in shown["groups"].as_array().unwrap() {
+    let groups = data_of(folder.path(), "index")["groups"].as_array().unwrap().len();
+    for at in 0..groups {
+        let group = data_of(folder.path(), &format!("figures/made-up-0-0/{at}"));
         for work in ["rows", "questions"] {
             let of_phases = group["phases"].as_array().unwrap().iter();
             let own = of_phases.filter(|phase| phase["work"] == work).count();
@@ -325,9 +339,9 @@ fn only_a_site_is_replaced_and_nothing_else_is_left() {
     let out = folder.path().join("site");
     let begin = || Site::begin(&out, options(Vec::new()));
     begin().unwrap().finish().unwrap();
-    fs::write(out.join("data/result/stale.js"), "of another day").unwrap();
+    fs::write(out.join("data/stale.js"), "of another day").unwrap();
     begin().unwrap().finish().unwrap();
-    assert!(!out.join("data/result/stale.js").exists() && out.join("index.html").exists());
+    assert!(!out.join("data/stale.js").exists() && out.join("index.html").exists());
     // One that is not finished leaves what was there.
     drop(begin().unwrap());
     assert!(out.join("index.html").exists());
@@ -372,7 +386,10 @@ fn no_text_of_a_result_is_markup_a_path_or_obeyed() {
         for trial in &mut cell.trials {
             trial.version = Some(HOSTILE.into());
             trial.settings.insert(HOSTILE.into(), HOSTILE.into());
-            trial.phases.iter_mut().for_each(|phase| phase.phase.push_str(HOSTILE));
+            for phase in &mut trial.phases {
+                phase.phase.push_str(HOSTILE);
+                phase.plan = Some(HOSTILE.into());
+            }
         }
     }
     let (folder, _) = built(&[("pi", file)], Vec::new());

@@ -2,7 +2,7 @@
 
 import type { Address } from "./address";
 import type { Value } from "./csv";
-import type { Cell, Cells, Percentiles, ResultData, Snippets, Trial } from "./data";
+import type { Cell, Cells, Percentiles, ResultData, Snippet, Trial } from "./data";
 import { h, list, table } from "../dom";
 import { amount, count, duration, NOT_MEASURED, orDash } from "../format";
 import type { Known } from "./known";
@@ -15,16 +15,17 @@ export async function cell(known: Known, { path, chosen }: Address): Promise<Vie
   if (result === undefined) throw new Error("this site has no such result");
   const [engine, group] = [known.findEngine(chosen.get("engine")), known.findGroup(chosen)];
   const { id, machine, label, started, tool } = known.result(result);
-  const [cells, of, programs] = await Promise.all([load<Cells>(`cells/${id}`), load<ResultData>(`result/${id}`), load<Snippets>("snippets")]);
-  const own = cells.cells.find((cell) => cell.engine === engine && cell.group === group && cell.variant === chosen.get("variant"));
-  if (!own || engine === undefined || group === undefined) throw new Error("this result has no such cell");
+  if (engine === undefined || group === undefined || !known.groupsOf(result).has(group)) throw new Error("this result has no such cell");
+  const [cells, of] = await Promise.all([load<Cells>(`cells/${id}/${group}`), load<ResultData>(`result/${id}`)]);
+  const own = cells.cells.find((cell) => cell.engine === engine && cell.variant === chosen.get("variant"));
+  if (!own) throw new Error("this result has no such cell");
+  const snippets = await Promise.all((own.snippets ?? []).map((place) => load<Snippet>(`snippets/${place}`)));
   const usage = known.index.columns.flatMap(({ about, quantity }, at): [string, string][] => {
     const value = own.usage[at] ?? null;
     return value === null ? [] : [[about, amount(quantity)(value)]];
   });
   const settings = cells.settings[own.settings ?? -1] ?? [];
-  const file = cells.files.find(([name]) => own.command.startsWith(`embermark run ${name} `) || own.command.startsWith(`embermark run '${name}' `));
-  const snippets = (own.snippets ?? []).flatMap((place) => programs[place] ?? []);
+  const { file } = cells;
   return {
     title: `${known.engine(engine).name} · ${known.titleOf(group)}`,
     about: [known.engineLink(engine, group), known.machineLink(machine), h("a", { href: known.tableAddress(group, result) }, `${label}, ${started.slice(0, 10)}`), `variant ${own.variant}`],
@@ -41,6 +42,7 @@ export async function cell(known: Known, { path, chosen }: Address): Promise<Vie
         ...(own.durability ? [["the tier rests on", own.durability] as [string, string]] : []),
       ])),
       ...section("Settings, as read back", settings.length > 0 && list(settings)),
+      ...plans(own),
       ...section("Repeat it", h("pre", { class: "command", tabindex: 0 }, own.command)),
       file ? h("details", {}, h("summary", {}, `The workload file ${file[0]}`), h("pre", { tabindex: 0 }, file[1])) : null,
       ...(snippets.length > 0 ? [h("h3", {}, "In a program of your own"), ...snippets.map(({ client, command, text }) => text
@@ -78,6 +80,12 @@ function phases(own: Cell): HTMLElement[] {
     table("Time of an operation in each trial, and latency over all trials", header, rows),
     ...(reasons.length > 0 ? [list(reasons.map(({ phase, reason, checked_by }) => [phase, reason ?? `its answer was held to: ${checked_by}`]))] : []),
   ];
+}
+
+/** The engine's plan for the query of each phase. */
+function plans(own: Cell): HTMLElement[] {
+  const known = own.phases.flatMap(({ phase, plan }) => plan === undefined ? [] : [h("details", {}, h("summary", {}, `Query plan of ${phase}`), h("pre", { tabindex: 0 }, plan))]);
+  return known.length === 0 ? [] : [h("h3", {}, "Query plans"), h("p", { class: "hint" }, "As the engine tells them."), ...known];
 }
 
 function trials(own: Cell): HTMLElement | false {

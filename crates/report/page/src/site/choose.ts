@@ -14,14 +14,14 @@ export interface Select {
   value: string;
 }
 
-/** Of these groups the one that is chosen, or that most results have; and the choices that lead to it. */
+/** Of these groups the one that is chosen, or else that says most; and the choices that lead to it. */
 export function pick(known: Known, groups: number[], chosen: URLSearchParams): { group?: number; selects: Select[] } {
   let left = groups;
   const selects = FACETS.map((facet) => {
     const of = (place: number) => facet.of(known, known.group(place));
     const options = unique(left.map(of));
     const wanted = chosen.get(facet.name);
-    const value = wanted !== null && options.includes(wanted) ? wanted : usual(known, facet, left, options);
+    const value = wanted !== null && options.includes(wanted) ? wanted : usual(known, facet, left);
     const ordered = inOrder(known, facet, left, options);
     left = left.filter((place) => of(place) === value);
     return { name: facet.name, label: facet.label, value, options: ordered.map((option): [string, string] => [option, option === NONE && facet.none ? facet.none : option]) };
@@ -29,12 +29,17 @@ export function pick(known: Known, groups: number[], chosen: URLSearchParams): {
   return { group: left[0], selects };
 }
 
-/** The machine's own where there is that, else what has a table of the most engines, and among those of the most results. */
-function usual(known: Known, facet: Facet, groups: number[], options: string[]): string {
-  if (facet.none && options.includes(NONE)) return NONE;
-  const more = (a: number, b: number) => known.enginesIn(a) - known.enginesIn(b) || known.group(a).results - known.group(b).results;
-  const most = groups.reduce((most, group) => (more(group, most) > 0 ? group : most), groups[0] ?? 0);
-  return options.length > 0 ? facet.of(known, known.group(most)) : "";
+/** What the group has that says most to a reader who has not chosen. */
+function usual(known: Known, facet: Facet, groups: number[]): string {
+  const most = groups.reduce<number | undefined>((most, group) => (most === undefined || saysMore(known, group, most) ? group : most), undefined);
+  return most === undefined ? "" : facet.of(known, known.group(most));
+}
+
+/** Whether one group says more than another: the first thing that tells them apart decides. */
+function saysMore(known: Known, one: number, other: number): boolean {
+  const [a, b] = [known.worth(one), known.worth(other)];
+  const at = a.findIndex((value, place) => value !== b[place]);
+  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0);
 }
 
 const TIERS = ["none", "process", "power"];

@@ -35,6 +35,8 @@ export interface Group {
   conditions?: string;
   /** How many results have it. */
   results: number;
+  /** How many engines ran in it and compete, each as it comes and used by embermark itself. */
+  engines: number;
 }
 
 export interface Engine {
@@ -71,16 +73,14 @@ export type Figure = [number, number | null, number | null, number | null, numbe
 
 export type Work = "rows" | "questions";
 
-/** `data/result/ID.js`. */
+/** `data/result/ID.js`: what is said of a result beside its figures. */
 export interface ResultData {
-  result: number;
   machine: string;
   warnings: string[];
   about: { about: string; says: string }[];
-  groups: Figures[];
 }
 
-/** One table of a result; lists are in the order of its engines. */
+/** `data/figures/ID/GROUP.js`: one table of a result; lists are in the order of its engines. */
 export interface Figures {
   /** The variant that runs every phase. */
   variant: string;
@@ -103,15 +103,15 @@ export interface Phase {
   figures: Figure[];
 }
 
-/** `data/cells/ID.js`. */
+/** `data/cells/ID/GROUP.js`: the cells of one table of a result. */
 export interface Cells {
   cells: Cell[];
   settings: [string, string][][];
-  files: [string, string][];
+  /** Name and text of the workload file that commands name. */
+  file?: [string, string];
 }
 
 export interface Cell {
-  group: number;
   engine: number;
   variant: string;
   status: Status;
@@ -126,6 +126,7 @@ export interface Cell {
   usage: (number | null)[];
   phases: CellPhase[];
   command: string;
+  /** Numbers of programs that open and set its engine likewise. */
   snippets?: number[];
 }
 
@@ -140,13 +141,20 @@ export interface CellPhase {
   status: Status;
   reason?: string;
   checked_by?: string;
+  /** The plan that the engine has for its query. */
+  plan?: string;
   trials: number[];
   latency?: Percentiles;
   response?: Percentiles;
 }
 
-/** `data/snippets.js`. */
-export type Snippets = ({ client: string; command: string; text?: string } | null)[];
+/** `data/snippets/N.js`. */
+export interface Snippet {
+  client: string;
+  command: string;
+  /** Absent where the engine was not where the site was made. */
+  text?: string;
+}
 
 /** Machines, geometric mean, least, most. */
 export type Spread = [number, number, number, number];

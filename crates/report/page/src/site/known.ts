@@ -10,18 +10,16 @@ export class Known {
   readonly machines: Machine[];
   readonly results: Result[];
   private readonly shapes: Set<number>[];
-  private readonly counts = new Map<number, number>();
   private readonly machineIds: Map<string, number>;
   private readonly engineIds: Map<string, number>;
   private readonly resultIds: Map<string, number>;
 
   constructor(index: Index) {
-    if (index.site !== 1) throw new Error(`the data has form ${index.site}, and this page reads form 1: copy the whole folder of the site`);
+    if (index.site !== 2) throw new Error(`the data has form ${index.site}, and this page reads form 2: copy the whole folder of the site`);
     this.index = index;
     this.machines = index.machines.map(([id, name, says]) => ({ id, name, says }));
     this.results = index.results.map(([id, machine, label, started, tool, shape]) => ({ id, machine, label, started, tool, shape }));
     this.shapes = index.shapes.map(members);
-    for (const group of index.histories.flat()) this.counts.set(group, this.enginesIn(group) + 1);
     this.machineIds = places(this.machines);
     this.engineIds = places(index.engines);
     this.resultIds = places(this.results);
@@ -43,9 +41,6 @@ export class Known {
   /** The groups that an engine has a history in. */
   groupsWith = (engine: number): number[] => at(this.index.histories, engine);
 
-  /** How many engines a group has. */
-  enginesIn = (group: number): number => this.counts.get(group) ?? 0;
-
   /** The results of a machine, the latest first. */
   resultsOf(machine: number): number[] {
     const own = [...this.results.keys()].filter((result) => this.result(result).machine === machine);
@@ -53,6 +48,17 @@ export class Known {
   }
 
   workloadOf = (group: Group): string => at(this.index.workloads, group.workload)[0];
+
+  /**
+   * What a reader is shown who has not chosen: a built-in workload as it comes, on each machine's own storage and memory, with commits that
+   * survive a crash; of those tables the one with the most engines, the most results, `sensors`, the most rows. What comes first decides first.
+   */
+  worth(place: number): number[] {
+    const { workload, conditions, storage, limit, tier, engines, results, rows } = this.group(place);
+    const [id, about] = at(this.index.workloads, workload);
+    const usual = [about !== "", !conditions, !storage, !limit, tier === "process"].map(Number);
+    return [...usual, engines, results, Number(id === "sensors"), rows ?? Infinity];
+  }
 
   /** `sensors 1M within 256 MiB on sd-a1 · durability process`. */
   titleOf(place: number): string {

@@ -59,15 +59,12 @@ interface Column {
 }
 
 async function ofResult(known: Known, group: number, result: number, chosen: URLSearchParams, selects: Select[]): Promise<View> {
-  const data = await load<ResultData>(`result/${known.result(result).id}`);
-  const figures = data.groups.find((figures) => figures.group === group);
-  if (!figures) throw new Error("the data does not fit together: copy the whole folder of the site");
+  const { id, machine, label, started } = known.result(result);
+  const [data, figures] = await Promise.all([load<ResultData>(`result/${id}`), load<Figures>(`figures/${id}/${group}`)]);
   const without = leftOut(chosen);
   const { select, engines } = clients(known, figures.engines, chosen);
   const all = figures.engines.map((engine, place): Column => ({ place, engine }));
   const columns = all.filter(({ engine }) => engines.has(engine) && !without.has(known.engine(engine).id));
-  const machine = known.result(result).machine;
-  const { label, started } = known.result(result);
   return {
     title: known.titleOf(group),
     about: [known.machineLink(machine), `${label}, ${started.slice(0, 10)}`, ...figures.about],
