@@ -13,6 +13,7 @@ mod library;
 mod managed;
 mod numeric;
 mod offers;
+mod pipeline;
 mod reader;
 mod row;
 mod session;
