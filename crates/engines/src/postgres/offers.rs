@@ -118,6 +118,11 @@ impl Offers {
         self.0 & (1 << offer as u32) != 0
     }
 
+    /// The same without some.
+    pub fn without(self, lacks: &[Offer]) -> Self {
+        Self(lacks.iter().fold(self.0, |offers, lack| offers & !(1 << *lack as u32)))
+    }
+
     fn learn(&mut self, offer: Offer, has: bool) {
         if has {
             self.0 |= 1 << offer as u32;

@@ -13,7 +13,8 @@ use super::copy::{Copy, send_file, unread};
 use super::library::{Libpq, library_for};
 use super::offers::{Offer, Offers};
 use super::statement::Prepared;
-use super::{NAME, check, dialect, external, reader, settings};
+use super::timescaledb::Extension;
+use super::{NAME, check, dialect, external, reader, settings, timescaledb};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped, one_by_one};
@@ -100,6 +101,18 @@ impl Session {
         self.at = at(schema, offers, place);
         (self.offers, self.dialect) = (offers, dialect::of(self.durability, offers));
         Ok(self)
+    }
+
+    /// The same of a server with TimescaleDB, of which new tables with a time in their key become hypertables. A second
+    /// connection makes no tables.
+    ///
+    /// # Errors
+    /// Never, with what [`Session::new`] made.
+    pub fn with_hypertables(self, extension: Extension) -> Result<Self> {
+        let offers = self.offers.without(&timescaledb::LACKS);
+        let mut session = self.offering(offers)?;
+        session.dialect = dialect::with_hypertables(offers, extension);
+        Ok(session)
     }
 
     /// The store of a second connection, to a database that another process has opened.

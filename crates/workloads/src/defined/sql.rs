@@ -15,7 +15,7 @@ use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Asked, Condition, Group, Grouped, Keep, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{OwnedValue, Table, Value};
+use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::{Arena, Strings};
@@ -166,6 +166,12 @@ impl SqlTables {
             (None, _) => vec![dialect.create_table_of(def, &types)],
         };
         create.iter().try_for_each(|statement| self.store.batch(statement))?;
+        let by_time = time_in_key(self.cell.tables[table].table).filter(|_| kept.is_none());
+        if let Some((time, units_per_day)) = by_time
+            && let Some(part) = dialect.part_by_time(def, time, units_per_day)
+        {
+            self.store.batch(&part)?;
+        }
         for (number, index) in indexes.iter().enumerate() {
             let of = index.iter().map(|column| dialect.column(&columns[*column].name));
             let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
@@ -190,6 +196,17 @@ impl SqlTables {
 fn partition(stretch: &Stretch) -> String {
     format!("part_{}", stretch.number).replace('-', "m")
 }
+
+/// The time in a table's key, and how many of its units a day has.
+fn time_in_key(table: &Table) -> Option<(&str, i64)> {
+    let mut key = table.key.iter().map(|column| &table.columns[*column]);
+    key.find_map(|column| match column.of {
+        ColumnType::Timestamp(unit) => Some((&*column.name, unit.per_second() * SECONDS_PER_DAY)),
+        _ => None,
+    })
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Whether an operation of a phase is a query, and nothing else.
 const fn is_query(work: &Work) -> bool {
@@ -301,7 +318,10 @@ impl Database for SqlTables {
         let Some(parts) = dialect.range_partitions().filter(|_| self.is_parted) else {
             return Ok(());
         };
-        self.store.batch(&parts.add(name, &partition(stretch), stretch.from, stretch.to))
+        match parts.add(name, &partition(stretch), stretch.from, stretch.to) {
+            Some(add) => self.store.batch(&add),
+            None => Ok(()),
+        }
     }
 
     fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
@@ -311,7 +331,7 @@ impl Database for SqlTables {
         }
         let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
         let Some(parts) = dialect.range_partitions() else { return Ok(()) };
-        self.store.batch(&parts.remove(name, &partition(stretch)))
+        self.store.batch(&parts.remove(name, &partition(stretch), stretch.to))
     }
 
     fn expires_by(&self, _: &Keep) -> String {
