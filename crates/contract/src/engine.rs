@@ -19,6 +19,11 @@ pub trait Engine: Sync {
     /// Whether it can run here, found out without starting it for long.
     fn availability(&self) -> Availability;
 
+    /// Whether it runs only on a server that is given by URL: there is none that could be installed here.
+    fn is_given(&self) -> bool {
+        false
+    }
+
     /// The programs that it starts, by name, and where they are found. None where it starts none or
     /// cannot run here.
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {

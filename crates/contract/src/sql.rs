@@ -67,9 +67,9 @@ pub enum Nullable {
     No,
 }
 
-/// Gives the rows of a bulk load, one at a time; `None` ends it.
+/// Gives the rows of a bulk load, or the parameters of a statement that runs many times, one at a time; `None` ends it.
 pub trait Rows {
-    /// The next row, its values in the order of the table's columns, valid until the next call.
+    /// The next row, its values in the order of the table's columns or of the parameters, valid until the next call.
     fn next(&mut self) -> Option<&[Param<'_>]>;
 }
 
@@ -131,6 +131,21 @@ pub trait SqlStore: Lifecycle {
 
     /// Runs a prepared statement that returns no rows; the number of rows it changed.
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64>;
+
+    /// Runs a prepared statement that returns no rows once with each of these parameters, inside the transaction that
+    /// is open; how many rows all of them changed. By default one after the other.
+    fn run_each(&mut self, statement: Statement, params: &mut dyn Rows) -> Result<u64> {
+        let mut changed = 0;
+        while let Some(params) = params.next() {
+            changed += self.run(statement, params)?;
+        }
+        Ok(changed)
+    }
+
+    /// Whether [`run_each`](Self::run_each) sends many statements without waiting for the answer to each.
+    fn pipelines(&self) -> bool {
+        false
+    }
 
     /// Runs a prepared statement and visits every row of its result.
     fn query(

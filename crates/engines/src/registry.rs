@@ -40,6 +40,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::zen::Zen,
     #[cfg(feature = "postgres")]
     &crate::postgres::Postgres,
+    #[cfg(feature = "postgres")]
+    &crate::postgres::timescaledb::TimescaleDb,
     #[cfg(feature = "mariadb")]
     &crate::mariadb::MariaDb,
     #[cfg(feature = "mongodb")]
@@ -84,13 +86,14 @@ pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
 pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
 
 /// The engines a word of `--engines` stands for: an id, `embedded` (with the reference `memory`),
-/// `servers`, or `all`.
+/// `servers`, or `all`. One that runs only on a server that is given has to be named.
 ///
 /// # Errors
 /// When it is no such word; the error names the nearest and all valid ones.
 pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     let chosen = |wanted: &[Kind]| {
-        let of_kind = |e: &&&dyn Engine| wanted.contains(&e.info().kind) && e.info().id != "null";
+        let is_chosen = |e: &dyn Engine| !e.is_given() && e.info().id != "null";
+        let of_kind = |e: &&&dyn Engine| wanted.contains(&e.info().kind) && is_chosen(**e);
         all().iter().filter(of_kind).copied().collect()
     };
     Ok(match word {

@@ -74,6 +74,16 @@ pub(crate) trait Driver: Sized + 'static {
         visit: Option<&mut Visit<'_>>,
     ) -> std::result::Result<u64, Stopped>;
 
+    /// [`SqlStore::run_each`].
+    fn run_each(&mut self, statement: &mut Self::Prepared, params: &mut dyn Rows) -> Result<u64> {
+        one_by_one(self, statement, params)
+    }
+
+    /// [`SqlStore::pipelines`].
+    fn pipelines(&self) -> bool {
+        false
+    }
+
     fn begin(&mut self, access: Access) -> Result<()>;
 
     fn commit(&mut self) -> Result<()>;
@@ -172,6 +182,19 @@ pub(crate) trait Driver: Sized + 'static {
     fn close(self) -> Result<()>;
 }
 
+/// Runs a statement with each of these parameters, and waits for every answer; how many rows were changed.
+pub(crate) fn one_by_one<D: Driver>(
+    driver: &mut D,
+    statement: &mut D::Prepared,
+    params: &mut dyn Rows,
+) -> Result<u64> {
+    let mut changed = 0;
+    while let Some(params) = params.next() {
+        changed += driver.run(statement, params, None).map_err(Stopped::into_error)?;
+    }
+    Ok(changed)
+}
+
 /// The store over a driver. Fields are dropped in order.
 pub(crate) struct Connected<D: Driver> {
     prepared: Vec<D::Prepared>,
@@ -236,8 +259,7 @@ impl<D: Driver> Connected<D> {
         let Self { prepared, driver, in_transaction } = self;
         let alone = !*in_transaction;
         let Some(prepared) = prepared.get_mut(number) else {
-            let doing = format!("run statement {number}");
-            return Err(EngineError::failed(driver.name(), doing, "it was never prepared"));
+            return Err(never_prepared(driver.name(), number));
         };
         let refused = |stopped: &Stopped| alone && matches!(stopped, Stopped::Conflict(_));
         let run = || driver.run(prepared, params, visit.as_deref_mut());
@@ -247,6 +269,11 @@ impl<D: Driver> Connected<D> {
             Err(stopped) => self.ending(Err(stopped.into_error())),
         }
     }
+}
+
+#[cold]
+fn never_prepared(engine: &'static str, number: usize) -> EngineError {
+    EngineError::failed(engine, format!("run statement {number}"), "it was never prepared")
 }
 
 impl<D: Driver> Lifecycle for Connected<D> {
@@ -333,6 +360,24 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
         self.execute(statement, params, None)
+    }
+
+    fn run_each(&mut self, Statement(number): Statement, params: &mut dyn Rows) -> Result<u64> {
+        let Self { prepared, driver, in_transaction } = self;
+        let doing = || format!("run statement {number} many times");
+        if !*in_transaction {
+            let why = "no transaction is open; begin one first";
+            return Err(EngineError::failed(driver.name(), doing(), why));
+        }
+        let Some(prepared) = prepared.get_mut(number) else {
+            return Err(never_prepared(driver.name(), number));
+        };
+        let done = driver.run_each(prepared, params);
+        self.ending(done)
+    }
+
+    fn pipelines(&self) -> bool {
+        self.driver.pipelines()
     }
 
     fn query(

@@ -391,6 +391,7 @@ impl Trial<'_> {
             phase.execution = outcome.execution.unwrap_or(execution);
             phase.timed_by = outcome.timed_by.take();
             phase.client_floor_ns = outcome.client_floor_ns;
+            phase.pipelined |= outcome.pipelined;
             if measured.capped {
                 phase.status = Status::Capped;
             }

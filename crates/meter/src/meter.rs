@@ -148,6 +148,11 @@ impl Meter {
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 
+    /// Whether operations start at times of a [schedule](Self::set_schedule).
+    pub const fn is_paced(&self) -> bool {
+        self.open_loop.is_some()
+    }
+
     /// Most that a run takes, if there is such a limit.
     pub const fn cap(&self) -> Option<Duration> {
         self.cap

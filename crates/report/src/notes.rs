@@ -4,6 +4,7 @@
 mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
+mod pipelined;
 mod repeated;
 mod sharing;
 mod steady;
@@ -77,6 +78,7 @@ pub(crate) fn sections(
         ("Not ok", failures::notes(file)),
         ("Answers", checked::notes(file)),
         ("Times by a client's own clock", timed::notes(file)),
+        ("Changes sent together", pipelined::notes(file)),
         ("Until steady", steady::notes(file)),
         ("Short runs", repeated::notes(file)),
         ("Surprises", scaling::notes(scaling)),

@@ -45,7 +45,9 @@ pub fn is_here(engine: &dyn Engine) -> bool {
     match engine.availability() {
         Availability::Ready { .. } => true,
         Availability::Missing { why, remedy } => {
-            skipped(engine.info().id, format!("{why}; {remedy}"));
+            let info = engine.info();
+            let what = if engine.is_given() { "given server" } else { info.id };
+            skipped(what, format!("{}: {why}; {remedy}", info.name));
             false
         }
     }

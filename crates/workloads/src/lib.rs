@@ -459,6 +459,8 @@ pub struct Outcome {
     pub timed_by: Option<String>,
     /// Nanoseconds of an operation that does nothing in the loop of that client.
     pub client_floor_ns: Option<f64>,
+    /// Whether the changes of a transaction were sent without waiting for the answer to each.
+    pub pipelined: bool,
     /// Whether it ended because it was steady, of a phase that goes on until it is and says so nowhere else.
     pub steady: Option<SteadyState>,
     /// Bytes of the engine's log as it was found, of a phase that opens a database with its log.

@@ -40,6 +40,16 @@ impl<'a> Part<'a> {
         Self { meter, range }
     }
 
+    /// Whether each of them starts at a time of its own.
+    pub(crate) const fn is_paced(&self) -> bool {
+        self.meter.is_paced()
+    }
+
+    /// The meter that counts them, and which they are.
+    pub(crate) const fn into_parts(self) -> (&'a mut Meter, Range<u64>) {
+        (self.meter, self.range)
+    }
+
     /// Does them as [`Meter::each`] does; how many were done before the cap.
     #[inline]
     pub(crate) fn each<E>(

@@ -11,11 +11,11 @@ pub trait RangePartitions: Sync {
     fn create(&self, table: &TableDef, column: &str, name: &str, from: i64, to: i64)
     -> Vec<String>;
 
-    /// The statement that adds a part above those that there are.
-    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> String;
+    /// The statement that adds a part above those that there are; `None` where its first row does.
+    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> Option<String>;
 
-    /// The statement that removes a part with its rows.
-    fn remove(&self, table: &str, name: &str) -> String;
+    /// The statement that removes the oldest part with its rows, of values up to but without `to`.
+    fn remove(&self, table: &str, name: &str, to: i64) -> String;
 
     /// What that is, for a reader: `DROP TABLE of a partition`.
     fn about(&self) -> &'static str;
@@ -160,6 +160,12 @@ pub trait Dialect: Sync {
     /// engine reads an index one way only.
     fn create_table_read_backwards(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
         self.create_table_of(table, types)
+    }
+
+    /// The statement that parts a new, empty table by the time in its key, an integer column of so many units a day, of an
+    /// engine that does so to every table with one. `None`, the default: it does not.
+    fn part_by_time(&self, _table: &TableDef, _time: &str, _units_per_day: i64) -> Option<String> {
+        None
     }
 
     /// How it parts a table by ranges, where its manual advises that for rows that go by their age.

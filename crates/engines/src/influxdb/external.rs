@@ -9,6 +9,7 @@ use crate::{EngineError, OpenOptions, Result};
 /// server is touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
+    session.keep(options.durability);
     session.end()?;
     session.create_database()?;
     session.drop_database_at_end();
@@ -27,12 +28,12 @@ pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let client = client(url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user; of version 2 as \
-                      http://ORGANISATION:TOKEN@host:8086";
+                      http://ORGANISATION:TOKEN@host:8086, of version 3 as http://token:TOKEN@host:8181";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
     let doing = format!("reach the server at {}", client.address);
     let mut session = Session::connect_to_any(client).map_err(|error| {
-        let advice = "is it running, and is it version 1 or 2?";
+        let advice = "is it running, and is it version 1, 2 or 3?";
         EngineError::failed(NAME, doing, format!("{error}; {advice}"))
     })?;
     session.drop_database_at_end();

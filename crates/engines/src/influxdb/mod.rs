@@ -1,4 +1,5 @@
-//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL, which may be of version 2.
+//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL, which may be of version 2
+//! or 3.
 //!
 //! Points go in by the line protocol, over HTTP or, where nobody has to acknowledge them, over
 //! UDP; questions are asked in InfluxQL over HTTP and answered in MessagePack, which tells an
@@ -18,6 +19,7 @@ mod session;
 mod settings;
 mod shards;
 mod store;
+mod third;
 mod udp;
 
 use embermark_model::Durability;

@@ -66,6 +66,10 @@ pub(super) fn ours(session: &mut Session, deleted: bool) -> Result<()> {
 /// Waits until nothing is compacted, on a server whose settings are not ours: its cache is left
 /// as it is.
 pub(super) fn given(session: &mut Session) -> Result<()> {
+    if session.third().is_some() {
+        // It tells of no compaction.
+        return Ok(());
+    }
     if session.second().is_some() {
         let deadline = Instant::now() + WITHIN;
         while bucket::compactions(&session.client)? > 0.0 {

@@ -2,12 +2,14 @@
 
 use std::io::BufReader;
 
+use embermark_model::Durability;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
 use super::answer::{self, Receive, Row, Value};
 use super::bucket;
 use super::selected::{self, Chosen, Place};
+use super::third;
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::{EngineError, Result};
@@ -30,20 +32,48 @@ pub(super) struct Session {
     form: String,
     places: Vec<Place>,
     drop_database: bool,
-    /// The version, of a server of version 2.
-    second: Option<String>,
+    version: Version,
+    /// Whether a server of version 3 acknowledges writes before they are in its log, and whether there are such since
+    /// the last flush.
+    no_sync: bool,
+    unsynced: bool,
+}
+
+/// Which interface a server has; of those of versions 2 and 3 with the version that it tells.
+enum Version {
+    First,
+    Second(String),
+    Third(String),
 }
 
 impl Session {
-    /// Speaks through a client to a server that may be of version 2, which is asked for.
+    /// Speaks through a client to a server that may be of version 2 or 3, which is asked for.
     pub fn connect_to_any(mut client: HttpClient) -> Result<Self> {
-        let second = bucket::version(&client);
-        if second.is_some() {
+        let mut version = Version::First;
+        if let Some(second) = bucket::version(&client) {
+            version = Version::Second(second);
             client.authorization = bucket::authorization(&client);
+        } else {
+            let of_third = third::authorization(&client);
+            let of_first = std::mem::replace(&mut client.authorization, of_third);
+            match third::version(&client) {
+                Some(third) => version = Version::Third(third),
+                None => client.authorization = of_first,
+            }
         }
         let mut session = Self::connect(client)?;
-        session.second = second;
+        session.version = version;
+        session.keep(Durability::Process);
         Ok(session)
+    }
+
+    /// Has a server of version 3 acknowledge writes as a tier needs it; with the others that is no setting of a
+    /// request.
+    pub fn keep(&mut self, durability: Durability) {
+        if self.third().is_some() {
+            self.write_path = third::write_path(&self.client.database, durability);
+            self.no_sync = durability == Durability::None;
+        }
     }
 
     /// Speaks through a client to a server of version 1, once it has answered.
@@ -59,7 +89,9 @@ impl Session {
             form: String::new(),
             places: Vec::new(),
             drop_database: false,
-            second: None,
+            version: Version::First,
+            no_sync: false,
+            unsynced: false,
         })
     }
 
@@ -72,16 +104,28 @@ impl Session {
     /// each shard, and the manual advises long spans for data that lie far back or are loaded in
     /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
     pub fn create_database(&mut self) -> Result<()> {
-        if self.second.is_some() {
-            return bucket::create(&self.client);
+        match self.version {
+            Version::First => {}
+            Version::Second(_) => return bucket::create(&self.client),
+            Version::Third(_) => return third::create(&self.client),
         }
         let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
         self.execute(&sql)
     }
 
-    /// The version of a server of version 2; `None` of version 1.
+    /// The version of a server of version 2; `None` of another.
     pub fn second(&self) -> Option<&str> {
-        self.second.as_deref()
+        if let Version::Second(version) = &self.version { Some(version) } else { None }
+    }
+
+    /// The version of a server of version 3; `None` of another.
+    pub fn third(&self) -> Option<&str> {
+        if let Version::Third(version) = &self.version { Some(version) } else { None }
+    }
+
+    /// Whether writes are acknowledged before they are in the log of a server of version 3.
+    pub fn no_sync(&self) -> bool {
+        self.no_sync
     }
 
     /// Creates the first user, who may do everything.
@@ -103,24 +147,46 @@ impl Session {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
         }
-        if self.second.is_some() {
-            return bucket::delete(&self.client);
+        match self.version {
+            Version::First => {}
+            Version::Second(_) => return bucket::delete(&self.client),
+            Version::Third(_) => return third::delete(&self.client),
         }
         let sql = format!("DROP DATABASE \"{}\"", self.client.database);
         self.execute(&sql)
     }
 
-    /// Writes lines; they are in the synced log when this returns.
+    /// Deletes a measurement, where it is there.
+    pub fn drop_measurement(&mut self, measurement: &str) -> Result<()> {
+        match self.version {
+            Version::Third(_) => third::delete_table(&self.client, measurement),
+            _ => self.execute(&format!("DROP MEASUREMENT \"{measurement}\"")),
+        }
+    }
+
+    /// Waits until what was written can be read.
+    pub fn flush(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.unsynced) {
+            true => third::flush(&self.client),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes lines; they are in the log when this returns, but for [`no_sync`](Self::no_sync).
     ///
     /// # Errors
     /// The engine's message, also when only some of the lines were refused.
-    pub fn write(&self, lines: &[u8]) -> Result<()> {
+    pub fn write(&mut self, lines: &[u8]) -> Result<()> {
+        self.unsynced = self.no_sync;
         let answer = self.client.post(&self.write_path, "text/plain; charset=utf-8", lines)?;
         discard(NAME, answer)
     }
 
     /// Asks a question and visits its rows as the columns asked for.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
+        if self.third().is_some() {
+            return third::query(&self.client, influxql, columns, visit);
+        }
         let mut found = std::mem::take(&mut self.places);
         let answered = self.series(influxql, &mut |row, first, series| {
             if first {
@@ -133,7 +199,15 @@ impl Session {
     }
 
     /// Runs a statement without a result.
+    ///
+    /// # Errors
+    /// The engine's message. Unsupported in version 3, which deletes no points
+    /// (<https://docs.influxdata.com/influxdb3/core/reference/influxql/feature-support/>).
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
+        if self.third().is_some() {
+            let what = "deleting points in version 3, which deletes whole tables alone";
+            return Err(EngineError::unsupported(NAME, what));
+        }
         self.series(influxql, &mut |_, _, _| Ok(()))
     }
 

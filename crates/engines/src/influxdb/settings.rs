@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::session::Session;
-use super::{TIERS, bucket, rest, udp};
+use super::{TIERS, bucket, rest, third, udp};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
@@ -78,6 +78,9 @@ const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 /// # Errors
 /// As of [`read_back`].
 pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+    if session.third().is_some() {
+        return Ok(vec![of_third(session)]);
+    }
     if session.second().is_some() {
         let mut settings = bucket::settings(&session.client);
         settings.retain(|(name, _)| name == "storage-wal-fsync-delay");
@@ -95,6 +98,10 @@ pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
 /// The engine's message; the user of a server that is given has to be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
+    if let Some(version) = session.third() {
+        let (version, settings) = (version.to_owned(), vec![of_third(session)]);
+        return Ok(ReadBack { version, settings, cache: None });
+    }
     if let Some(version) = session.second() {
         let (version, settings) = (version.to_owned(), bucket::settings(&session.client));
         return Ok(ReadBack { version, settings, cache: None });
@@ -111,6 +118,11 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         settings.push(udp::setting());
     }
     Ok(ReadBack { version, settings, cache })
+}
+
+/// What a request to a server of version 3 sets, which tells none of its own settings.
+fn of_third(session: &Session) -> (String, String) {
+    (third::NO_SYNC.to_owned(), session.no_sync().to_string())
 }
 
 /// A version, and settings by name.

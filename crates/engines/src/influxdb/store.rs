@@ -152,7 +152,10 @@ impl Lifecycle for InfluxStore {
 
 impl SeriesStore for InfluxStore {
     fn clear(&mut self, measurement: &str) -> Result<()> {
-        self.execute(&format!("DROP MEASUREMENT \"{measurement}\""))
+        // It is not to overtake points that were sent before it.
+        self.flush()?;
+        self.deleted = true;
+        self.session.drop_measurement(measurement)
     }
 
     fn write(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
@@ -176,7 +179,7 @@ impl SeriesStore for InfluxStore {
     fn flush(&mut self) -> Result<()> {
         match &mut self.sender {
             Some(sender) => sender.flush(&mut self.session),
-            None => Ok(()),
+            None => self.session.flush(),
         }
     }
 
@@ -186,8 +189,8 @@ impl SeriesStore for InfluxStore {
 
     /// By the shards of the database, which last a year as it is made: from now on as long as that.
     fn keep_by(&mut self, span_ns: i64) -> Result<()> {
-        if self.session.second().is_some() {
-            let what = "dropping a shard in version 2: its server does so by the time of day alone";
+        if self.session.second().is_some() || self.session.third().is_some() {
+            let what = "dropping a shard in versions 2 and 3: their servers do so by the time of day alone";
             return Err(EngineError::unsupported(NAME, what));
         }
         shards::set_duration(&mut self.session, span_ns)

@@ -3,11 +3,16 @@
 use std::ffi::{c_char, c_uint, c_ulong};
 
 use super::NAME;
-use super::api::{Bind, indicator, types};
+use super::api::{ARRAY_SIZE, Bind, indicator, types};
+use super::failure::Failure;
+use super::handle::Handle;
 use super::param::length;
 use crate::Result;
 use crate::sql::{Param, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
+
+/// Rows of about so many bytes make a packet, where the server takes packets of that size.
+const PACKET: usize = 1024 * 1024;
 
 /// At most this many bytes stand before a packet's rows, and at most so many for each column.
 const PACKET_HEAD: usize = 16;
@@ -16,19 +21,22 @@ const TYPE: usize = 2;
 /// The most that a value takes beside its text: an indicator, and a number or a length.
 const VALUE: usize = 10;
 
-/// The rows of a packet.
-pub(super) struct Batch<'a> {
-    table: &'a TableDef,
+/// The rows of a packet: of a table, or the parameters of executions.
+pub(super) struct Batch {
     columns: Vec<Column>,
     rows: c_uint,
     bytes: usize,
+    /// The most bytes of a packet of several rows.
+    limit: usize,
 }
 
-/// A column of a batch, in the type of the table's, because a packet has one type a column.
+/// A column of a batch, because a packet has one type a column: the table's, or that of the first value.
 struct Column {
     values: Values,
     /// Of each row, whether there is a value.
     indicators: Vec<c_char>,
+    /// Whether the type is known; until then every value is NULL.
+    is_typed: bool,
 }
 
 enum Values {
@@ -48,11 +56,22 @@ struct Texts {
     starts: Vec<*const u8>,
 }
 
-impl<'a> Batch<'a> {
-    /// An empty one, of rows of a table.
-    pub fn new(table: &'a TableDef) -> Self {
-        let columns = table.columns.iter().map(|(_, of, _)| Column::new(*of)).collect();
-        let mut batch = Self { table, columns, rows: 0, bytes: 0 };
+impl Batch {
+    /// An empty one, of rows of a table, for a server that takes packets of so many bytes.
+    pub fn of_table(table: &TableDef, largest_packet: usize) -> Self {
+        let columns = table.columns.iter().map(|(_, of, _)| Column::new(*of, true));
+        Self::of(columns.collect(), largest_packet)
+    }
+
+    /// An empty one, of parameters whose types their values tell.
+    pub fn of_params(count: usize, largest_packet: usize) -> Self {
+        let columns = (0..count).map(|_| Column::new(SqlType::Big, false));
+        Self::of(columns.collect(), largest_packet)
+    }
+
+    fn of(columns: Vec<Column>, largest_packet: usize) -> Self {
+        let limit = PACKET.min(largest_packet / 2);
+        let mut batch = Self { columns, rows: 0, bytes: 0, limit };
         batch.clear();
         batch
     }
@@ -61,34 +80,46 @@ impl<'a> Batch<'a> {
         self.rows == 0
     }
 
-    pub const fn rows(&self) -> c_uint {
-        self.rows
+    /// Whether it has to be sent before this row is added.
+    pub fn is_full(&self, row: &[Param<'_>]) -> bool {
+        !self.is_empty() && self.bytes + self.bytes_of(row) > self.limit
     }
 
-    /// The most that its packet takes.
-    pub const fn bytes(&self) -> usize {
-        self.bytes
+    /// Whether a row's values are of the types of its columns, as far as these are known.
+    pub fn suits(&self, row: &[Param<'_>]) -> bool {
+        self.columns.iter().zip(row).all(|(column, value)| column.suits(*value))
+    }
+
+    /// Forgets the types of an empty one of parameters.
+    pub fn forget_types(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.is_typed = false);
     }
 
     /// The most that a row takes in a packet.
-    pub fn bytes_of(&self, row: &[Param<'_>]) -> usize {
+    fn bytes_of(&self, row: &[Param<'_>]) -> usize {
         row.len() * VALUE + row.iter().map(|value| length(*value)).sum::<usize>()
     }
 
     /// Forgets its rows, and keeps their memory.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.columns.iter_mut().for_each(Column::clear);
         self.rows = 0;
         self.bytes = PACKET_HEAD + self.columns.len() * TYPE;
     }
 
-    /// Adds a row.
+    /// Adds a row of a table.
     /// After an error the batch is not to be sent.
-    pub fn push(&mut self, row: &[Param<'_>]) -> Result<()> {
-        check_width(NAME, self.table, row)?;
-        for (place, value) in row.iter().enumerate() {
-            if !self.columns[place].push(*value) {
-                return Err(not_taken(NAME, self.table, place, *value));
+    pub fn push_row(&mut self, table: &TableDef, row: &[Param<'_>]) -> Result<()> {
+        check_width(NAME, table, row)?;
+        self.push(row).map_err(|place| not_taken(NAME, table, place, row[place]))
+    }
+
+    /// Adds a row with a value for each column, or the place of the first one that does not suit.
+    /// After an error the batch is not to be sent.
+    pub fn push(&mut self, row: &[Param<'_>]) -> std::result::Result<(), usize> {
+        for (place, (column, value)) in self.columns.iter_mut().zip(row).enumerate() {
+            if !column.push(*value) {
+                return Err(place);
             }
         }
         self.bytes += self.bytes_of(row);
@@ -96,27 +127,66 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Where its values lie, until it is changed.
-    pub fn binds(&mut self) -> Vec<Bind> {
-        self.columns.iter_mut().map(Column::bind).collect()
+    /// Executes a statement with its rows, and empties it; how many rows were changed. The statement's parameters are
+    /// bound to memory of the batch afterwards.
+    pub fn send(&mut self, statement: &Handle) -> std::result::Result<u64, Failure> {
+        set_array(statement, self.rows);
+        let mut binds: Vec<Bind> = self.columns.iter_mut().map(Column::bind).collect();
+        // SAFETY: there is a column for each parameter, with a value for each of so many rows, and the
+        // batch is not touched before it has been sent.
+        unsafe {
+            statement.bind(&mut binds)?;
+            statement.execute()?;
+        }
+        self.clear();
+        Ok(statement.changed())
     }
 }
 
+/// Says how many rows an execution sends; 0: one, and not by a packet of rows.
+pub(super) fn set_array(statement: &Handle, rows: c_uint) {
+    // SAFETY: the statement is alive, and the library reads the number at once.
+    unsafe {
+        (statement.api().stmt_attr_set)(statement.raw(), ARRAY_SIZE, (&raw const rows).cast())
+    };
+}
+
 impl Column {
-    fn new(of: SqlType) -> Self {
-        let values = match of {
-            SqlType::Int => Values::Int(Vec::new()),
-            SqlType::Big => Values::Big(Vec::new()),
-            SqlType::Double => Values::Double(Vec::new()),
-            SqlType::Text => Values::Text(Texts::default()),
-            SqlType::Bytes => Values::Bytes(Texts::default()),
+    fn new(of: SqlType, is_typed: bool) -> Self {
+        Self { values: Values::of(of, 0), indicators: Vec::new(), is_typed }
+    }
+
+    /// Whether a value is of its type.
+    fn suits(&self, value: Param<'_>) -> bool {
+        let finite = !matches!(value, Param::Float(value) if !value.is_finite());
+        let of_type = matches!(
+            (&self.values, value),
+            (_, Param::Null)
+                | (Values::Big(_), Param::Int(_))
+                | (Values::Double(_), Param::Float(_))
+                | (Values::Text(_), Param::Text(_))
+                | (Values::Bytes(_), Param::Bytes(_))
+        );
+        finite && (of_type || !self.is_typed)
+    }
+
+    /// Takes the type of the first value that is none, where it has no type yet.
+    fn take_type(&mut self, value: Param<'_>) {
+        let of = match value {
+            _ if self.is_typed => return,
+            Param::Null => return,
+            Param::Int(_) => SqlType::Big,
+            Param::Float(_) => SqlType::Double,
+            Param::Text(_) => SqlType::Text,
+            Param::Bytes(_) => SqlType::Bytes,
         };
-        Self { values, indicators: Vec::new() }
+        (self.values, self.is_typed) = (Values::of(of, self.indicators.len()), true);
     }
 
     /// Adds a value, if it is one of the column's type.
     #[expect(clippy::cast_precision_loss)]
     fn push(&mut self, value: Param<'_>) -> bool {
+        self.take_type(value);
         let is_null = value == Param::Null;
         match (&mut self.values, value) {
             (Values::Int(values), Param::Null) => values.push(0),
@@ -166,7 +236,24 @@ impl Column {
     }
 }
 
+impl Values {
+    /// Values of a type, so many of them in place of NULLs.
+    fn of(of: SqlType, nulls: usize) -> Self {
+        match of {
+            SqlType::Int => Self::Int(vec![0; nulls]),
+            SqlType::Big => Self::Big(vec![0; nulls]),
+            SqlType::Double => Self::Double(vec![0.0; nulls]),
+            SqlType::Text => Self::Text(Texts::of_nulls(nulls)),
+            SqlType::Bytes => Self::Bytes(Texts::of_nulls(nulls)),
+        }
+    }
+}
+
 impl Texts {
+    fn of_nulls(nulls: usize) -> Self {
+        Self { lengths: vec![0; nulls], ..Self::default() }
+    }
+
     fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.lengths.push(text.len() as c_ulong);
@@ -206,13 +293,13 @@ mod tests {
 
     #[test]
     fn a_value_takes_the_type_of_its_column() {
-        let mut batch = Batch::new(&TABLE);
-        let empty = batch.bytes();
-        batch.push(&[Param::Int(-7), Param::Int(3), Param::Text("ß")]).unwrap();
-        assert_eq!(batch.bytes() - empty, 32);
-        batch.push(&[Param::Null, Param::Null, Param::Null]).unwrap();
-        batch.push(&[Param::Int(8), Param::Float(0.5), Param::Text("")]).unwrap();
-        batch.push(&[Param::Int(9), Param::Float(-0.5), Param::Text("late")]).unwrap();
+        let mut batch = Batch::of_table(&TABLE, 1 << 20);
+        let empty = batch.bytes;
+        batch.push_row(&TABLE, &[Param::Int(-7), Param::Int(3), Param::Text("ß")]).unwrap();
+        assert_eq!(batch.bytes - empty, 32);
+        batch.push_row(&TABLE, &[Param::Null, Param::Null, Param::Null]).unwrap();
+        batch.push_row(&TABLE, &[Param::Int(8), Param::Float(0.5), Param::Text("")]).unwrap();
+        batch.push_row(&TABLE, &[Param::Int(9), Param::Float(-0.5), Param::Text("late")]).unwrap();
         let [int, double, text] = &mut batch.columns[..] else { panic!("columns are missing") };
         assert!(matches!(&int.values, Values::Int(values) if *values == [-7, 0, 8, 9]));
         assert!(
@@ -226,9 +313,9 @@ mod tests {
         assert_eq!((&*texts.bytes, &*texts.lengths), ("ßlate".as_bytes(), &[2, 0, 0, 4][..]));
         let first = texts.bytes.as_ptr();
         assert_eq!(texts.starts, [0, 2, 2, 2].map(|at| first.wrapping_add(at)));
-        assert_eq!(batch.rows(), 4);
+        assert_eq!(batch.rows, 4);
         batch.clear();
-        assert!(batch.is_empty() && batch.bytes() == empty);
+        assert!(batch.is_empty() && batch.bytes == empty);
     }
 
     #[test]
@@ -240,8 +327,29 @@ mod tests {
             (&[Param::Int(1), Param::Null, Param::Int(5)], "as column w wants"),
         ];
         for (row, why) in bad {
-            let error = Batch::new(&TABLE).push(row).unwrap_err().to_string();
+            let error =
+                Batch::of_table(&TABLE, 1 << 20).push_row(&TABLE, row).unwrap_err().to_string();
             assert!(error.contains("load a row into t") && error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn parameters_take_the_type_of_their_first_value_and_another_does_not_suit() {
+        let mut batch = Batch::of_params(2, 1 << 20);
+        batch.push(&[Param::Null, Param::Int(1)]).unwrap();
+        batch.push(&[Param::Text("late"), Param::Null]).unwrap();
+        let (text, int) = (Param::Text(""), Param::Int(i64::MIN));
+        assert!(batch.suits(&[text, int]) && batch.suits(&[Param::Null; 2]));
+        let others = [[Param::Bytes(b""), int], [text, Param::Float(1.0)], [int, int]];
+        assert!(others.iter().all(|row| !batch.suits(row)));
+        let Values::Text(texts) = &batch.columns[0].values else { panic!("no texts") };
+        assert_eq!((&*texts.bytes, &*texts.lengths), (&b"late"[..], &[0, 4][..]));
+        assert_eq!(batch.columns[0].indicators, [indicator::NULL, indicator::NONE]);
+        batch.clear();
+        assert!(!batch.suits(&others[0]), "the types are kept from packet to packet");
+        batch.forget_types();
+        assert!(others.iter().all(|row| batch.suits(row)));
+        assert!(!batch.suits(&[Param::Float(f64::NAN), int]), "no type takes it");
+        assert_eq!(batch.push(&[text, int]), Ok(()));
     }
 }

@@ -153,11 +153,13 @@ impl RangePartitions for MariaSql {
         )]
     }
 
-    fn add(&self, table: &str, name: &str, _: i64, to: i64) -> String {
-        format!("ALTER TABLE {table} ADD PARTITION (PARTITION {name} VALUES LESS THAN ({to}))")
+    fn add(&self, table: &str, name: &str, _: i64, to: i64) -> Option<String> {
+        Some(format!(
+            "ALTER TABLE {table} ADD PARTITION (PARTITION {name} VALUES LESS THAN ({to}))"
+        ))
     }
 
-    fn remove(&self, table: &str, name: &str) -> String {
+    fn remove(&self, table: &str, name: &str, _: i64) -> String {
         format!("ALTER TABLE {table} DROP PARTITION {name}")
     }
 

@@ -5,10 +5,8 @@
 //! puts every number through text and took twice the processor time of the server; `unique_checks=0`,
 //! which it advises, has InnoDB sort rows that are sorted already and took nearly twice (docs/engines/mariadb.md).
 
-use std::ffi::c_uint;
 use std::rc::Rc;
 
-use super::api::ARRAY_SIZE;
 use super::batch::Batch;
 use super::connection::Connection;
 use super::failure::Failure;
@@ -16,9 +14,6 @@ use super::handle::Handle;
 use super::{NAME, failed};
 use crate::sql::{CsvFile, Nullable, Rows, TableDef};
 use crate::{EngineError, Result};
-
-/// Rows of about so many bytes make a packet, where the server takes packets of that size.
-const PACKET: usize = 1024 * 1024;
 
 /// Inserts all rows, inside the transaction that is open, and gives how many the server stored.
 /// After an error the transaction has to be rolled back. `largest_packet` is what the server takes,
@@ -34,18 +29,17 @@ pub(super) fn load(
     let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, names.join(", "));
     let could_not = |e: Failure| failed(format!("run `{sql}`"), &e);
     let statement = Handle::prepare(connection, &sql).map_err(could_not)?;
-    let limit = PACKET.min(largest_packet / 2);
-    let mut batch = Batch::new(table);
+    let mut batch = Batch::of_table(table, largest_packet);
     let (mut stored, mut given) = (0, 0);
     while let Some(row) = rows.next() {
-        if !batch.is_empty() && batch.bytes() + batch.bytes_of(row) > limit {
-            stored += send(&statement, &mut batch).map_err(could_not)?;
+        if batch.is_full(row) {
+            stored += batch.send(&statement).map_err(could_not)?;
         }
-        batch.push(row)?;
+        batch.push_row(table, row)?;
         given += 1;
     }
     if !batch.is_empty() {
-        stored += send(&statement, &mut batch).map_err(could_not)?;
+        stored += batch.send(&statement).map_err(could_not)?;
     }
     if stored != given {
         let why = format!("{stored} of {given} rows were stored");
@@ -81,21 +75,4 @@ pub(super) fn load_file(
         places.join(", ")
     );
     connection.store(&sql).map_err(|e| failed(format!("run `{sql}`"), &e))
-}
-
-/// Inserts the rows of a batch and empties it; how many were stored.
-fn send(statement: &Handle, batch: &mut Batch<'_>) -> std::result::Result<u64, Failure> {
-    let rows: c_uint = batch.rows();
-    // SAFETY: the statement is alive, and the library reads the number at once.
-    unsafe {
-        (statement.api().stmt_attr_set)(statement.raw(), ARRAY_SIZE, (&raw const rows).cast())
-    };
-    // SAFETY: there is a column for each parameter, with a value for each of so many rows, and the
-    // batch is not touched before it has been sent.
-    unsafe {
-        statement.bind(&mut batch.binds())?;
-        statement.execute()?;
-    }
-    batch.clear();
-    Ok(statement.changed())
 }

@@ -112,7 +112,7 @@ pub(super) fn length(param: Param<'_>) -> usize {
 }
 
 #[cold]
-fn no_double(value: f64) -> EngineError {
+pub(super) fn no_double(value: f64) -> EngineError {
     let why = format!("{value} is given, and it has no such double");
     EngineError::failed(NAME, "take a parameter", why)
 }

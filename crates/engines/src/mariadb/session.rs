@@ -244,6 +244,14 @@ impl Driver for Session {
         statement.run(params, visit)
     }
 
+    fn run_each(&mut self, statement: &mut Prepared, params: &mut dyn Rows) -> Result<u64> {
+        statement.run_each(self.largest_packet, params)
+    }
+
+    fn pipelines(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, access: Access) -> Result<()> {
         // REPEATABLE READ, the default: one snapshot from the first read on.
         self.batch(match access {

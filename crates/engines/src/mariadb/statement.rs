@@ -5,14 +5,15 @@ use std::rc::Rc;
 use std::{ptr, slice};
 
 use super::api::{Bind, DATA_TRUNCATED, NO_DATA};
+use super::batch::{Batch, set_array};
 use super::column::{Column, Row};
 use super::connection::Connection;
 use super::failure::Failure;
 use super::handle::Handle;
-use super::param::Slot;
+use super::param::{Slot, no_double};
 use super::{NAME, failed};
 use crate::EngineError;
-use crate::sql::{Param, Visit};
+use crate::sql::{Param, Rows, Visit};
 use crate::sql_driver::Stopped;
 
 /// A deadlock, a lock that was waited for in vain, and a record that another transaction has
@@ -82,6 +83,47 @@ impl Prepared {
             if let Some(visit) = &mut visit {
                 visit(&Row(&self.columns)).map_err(Stopped::Visitor)?;
             }
+        }
+    }
+
+    /// Runs it once with each of these parameters, many a packet; how many rows were changed
+    /// (<https://mariadb.com/kb/en/com_stmt_bulk_execute/>). `largest_packet` is what the server takes, in bytes.
+    pub fn run_each(
+        &mut self,
+        largest_packet: usize,
+        params: &mut dyn Rows,
+    ) -> Result<u64, EngineError> {
+        self.slots_are_bound = false;
+        let done = self.send_each(largest_packet, params);
+        set_array(&self.handle, 0);
+        done
+    }
+
+    fn send_each(&self, largest_packet: usize, params: &mut dyn Rows) -> Result<u64, EngineError> {
+        let could_not = |e: Failure| failed(format!("run `{}`", self.sql), &e);
+        let (mut batch, mut changed) = (Batch::of_params(self.slots.len(), largest_packet), 0);
+        while let Some(params) = params.next() {
+            if params.len() != self.slots.len() {
+                return Err(self.has_other_parameters(params.len()));
+            }
+            let suits = batch.suits(params);
+            if batch.is_full(params) || (!suits && !batch.is_empty()) {
+                changed += batch.send(&self.handle).map_err(could_not)?;
+            }
+            if !suits {
+                batch.forget_types();
+            }
+            batch.push(params).map_err(|place| match params[place] {
+                Param::Float(value) => no_double(value),
+                value => {
+                    let why = format!("parameter {}: {value:?} is given", place + 1);
+                    EngineError::failed(NAME, format!("run `{}`", self.sql), why)
+                }
+            })?;
+        }
+        match batch.is_empty() {
+            true => Ok(changed),
+            false => Ok(changed + batch.send(&self.handle).map_err(could_not)?),
         }
     }
 

@@ -56,7 +56,8 @@ impl Answer {
         COPY.contains(&self.status())
     }
 
-    fn status(&self) -> c_int {
+    /// `PQresultStatus`.
+    pub fn status(&self) -> c_int {
         // SAFETY: the result is alive.
         unsafe { (self.api.resultStatus)(self.raw) }
     }

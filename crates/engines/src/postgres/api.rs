@@ -40,6 +40,10 @@ pub(super) const COPY: [c_int; 3] = [4, 3, 8];
 /// Rows, and more to come: one at a time, and by chunks.
 pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
 
+/// The end of a group of statements in a pipeline, and a statement that was skipped behind one that failed.
+pub(super) const PIPELINE_SYNC: c_int = 10;
+pub(super) const PIPELINE_ABORTED: c_int = 11;
+
 /// `PQresultErrorField` of an error: its parts, each named by a letter.
 pub(super) mod field {
     use std::ffi::c_int;
@@ -56,6 +60,15 @@ pub(super) const BINARY: c_int = 1;
 
 /// `PQsetChunkedRowsMode`, which libpq has since version 17.
 pub(super) type SetChunkedRowsMode = unsafe extern "C" fn(connection: Handle, rows: c_int) -> c_int;
+
+functions! {
+    /// The functions of pipelines, which libpq has since version 14, each without the `PQ` of its name.
+    pub(super) struct PipelineApi of "PQ";
+
+    enterPipelineMode(connection: Handle) -> c_int;
+    exitPipelineMode(connection: Handle) -> c_int;
+    pipelineSync(connection: Handle) -> c_int;
+}
 
 functions! {
     /// The functions, each without the `PQ` of its name.

@@ -120,19 +120,7 @@ impl Connection {
         reading: Reading,
     ) -> Result<Results<'_>, ServerError> {
         let Libpq { api, set_chunked_rows_mode, .. } = self.library;
-        // SAFETY: the connection is alive, with nothing under way; the three lists have as many
-        // entries as are said, and what the first points to is borrowed. libpq keeps none of it.
-        let is_sent = unsafe {
-            (api.sendQueryPrepared)(
-                self.raw,
-                name.as_ptr(),
-                values.count(),
-                values.pointers().as_ptr(),
-                values.lengths().as_ptr(),
-                values.formats().as_ptr(),
-                BINARY,
-            )
-        };
+        let is_sent = self.send_prepared(name, values);
         if is_sent != 0 && reading == Reading::Streamed {
             // SAFETY: a statement was sent and nothing of its result was asked for. Where it is
             // refused, all rows come at once.
@@ -146,6 +134,36 @@ impl Connection {
         self.results(is_sent)
     }
 
+    /// Sends a prepared statement, with nothing else under way but in a pipeline; 0 where that failed.
+    pub fn send_prepared(&mut self, name: &CStr, values: Encoded<'_>) -> c_int {
+        // SAFETY: the connection is alive; the three lists have as many entries as are said, and what
+        // the first points to is borrowed. libpq keeps none of it.
+        unsafe {
+            (self.library.api.sendQueryPrepared)(
+                self.raw,
+                name.as_ptr(),
+                values.count(),
+                values.pointers().as_ptr(),
+                values.lengths().as_ptr(),
+                values.formats().as_ptr(),
+                BINARY,
+            )
+        }
+    }
+
+    /// The connection, as libpq has it.
+    pub fn raw(&mut self) -> Handle {
+        self.raw
+    }
+
+    /// The next result of what was sent; none where there is a null in its place.
+    pub fn result(&mut self) -> Option<Answer> {
+        let api = &self.library.api;
+        // SAFETY: the connection is alive.
+        let raw = unsafe { (api.getResult)(self.raw) };
+        (!raw.is_null()).then_some(Answer { api, raw })
+    }
+
     fn results(&mut self, is_sent: c_int) -> Result<Results<'_>, ServerError> {
         match is_sent {
             0 => Err(self.error()),
@@ -155,7 +173,7 @@ impl Connection {
 
     /// The last error of the connection itself.
     #[cold]
-    fn error(&self) -> ServerError {
+    pub fn error(&self) -> ServerError {
         // SAFETY: libpq has a text for a null too.
         let message = unsafe { text((self.library.api.errorMessage)(self.raw)) };
         ServerError::without_state(tidy(&message))
@@ -182,10 +200,7 @@ impl Results<'_> {
         if self.has_ended {
             return None;
         }
-        let api = &self.connection.library.api;
-        // SAFETY: the connection is alive.
-        let raw = unsafe { (api.getResult)(self.connection.raw) };
-        let answer = (!raw.is_null()).then(|| Answer { api, raw });
+        let answer = self.connection.result();
         // Of a COPY there would be no end.
         self.has_ended = answer.as_ref().is_none_or(Answer::is_copy);
         answer

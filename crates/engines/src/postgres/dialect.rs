@@ -4,6 +4,7 @@ use embermark_model::Durability;
 
 use super::offers::{Offer, Offers};
 use super::tier::TIERS;
+use super::timescaledb::Extension;
 use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef};
 
 /// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where
@@ -11,11 +12,16 @@ use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef
 pub(super) fn of(durability: Durability, offers: Offers) -> &'static dyn Dialect {
     const ALL: Offers = Offers::ALL;
     match TIERS.of(durability).set.unlogged && offers.has(Offer::Unlogged) {
-        true if offers == ALL => &PostgresSql { create: UNLOGGED, offers: ALL },
-        false if offers == ALL => &PostgresSql { create: LOGGED, offers: ALL },
-        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, offers })),
-        false => Box::leak(Box::new(PostgresSql { create: LOGGED, offers })),
+        true if offers == ALL => &PostgresSql { create: UNLOGGED, offers: ALL, extension: None },
+        false if offers == ALL => &PostgresSql { create: LOGGED, offers: ALL, extension: None },
+        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, offers, extension: None })),
+        false => Box::leak(Box::new(PostgresSql { create: LOGGED, offers, extension: None })),
     }
+}
+
+/// The dialect of a server with TimescaleDB. Made once a connection, it stays.
+pub(super) fn with_hypertables(offers: Offers, extension: Extension) -> &'static dyn Dialect {
+    Box::leak(Box::new(PostgresSql { create: LOGGED, offers, extension: Some(extension) }))
 }
 
 const LOGGED: &str = "CREATE TABLE";
@@ -24,6 +30,8 @@ const UNLOGGED: &str = "CREATE UNLOGGED TABLE";
 struct PostgresSql {
     create: &'static str,
     offers: Offers,
+    /// TimescaleDB, where tables by time become hypertables.
+    extension: Option<Extension>,
 }
 
 impl Dialect for PostgresSql {
@@ -108,9 +116,14 @@ impl Dialect for PostgresSql {
         (self.create, "")
     }
 
-    /// Of PostgreSQL itself: others that speak its protocol have others.
+    fn part_by_time(&self, table: &TableDef, time: &str, units_per_day: i64) -> Option<String> {
+        let extension = self.extension.as_ref()?;
+        Some(extension.by_time(table.name, time, units_per_day))
+    }
+
+    /// Of PostgreSQL itself, and chunks of TimescaleDB: others that speak its protocol have others.
     fn range_partitions(&self) -> Option<&dyn RangePartitions> {
-        (self.offers == Offers::ALL).then_some(self)
+        (self.offers == Offers::ALL || self.extension.is_some()).then_some(self)
     }
 }
 
@@ -127,21 +140,35 @@ impl RangePartitions for PostgresSql {
         to: i64,
     ) -> Vec<String> {
         let whole = self.create_table(table).replacen(self.create, LOGGED, 1);
+        if let Some(extension) = &self.extension {
+            return vec![whole, extension.by_range(table.name, column, to - from)];
+        }
         let parted = format!("{whole} PARTITION BY RANGE ({column})");
-        vec![parted, self.add(table.name, name, from, to)]
+        std::iter::once(parted).chain(self.add(table.name, name, from, to)).collect()
     }
 
-    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> String {
+    /// A chunk is made by the first row that is in its range.
+    fn add(&self, table: &str, name: &str, from: i64, to: i64) -> Option<String> {
         let create = self.create;
-        format!("{create} {table}_{name} PARTITION OF {table} FOR VALUES FROM ({from}) TO ({to})")
+        self.extension.is_none().then(|| {
+            format!(
+                "{create} {table}_{name} PARTITION OF {table} FOR VALUES FROM ({from}) TO ({to})"
+            )
+        })
     }
 
-    fn remove(&self, table: &str, name: &str) -> String {
-        format!("DROP TABLE {table}_{name}")
+    fn remove(&self, table: &str, name: &str, to: i64) -> String {
+        match &self.extension {
+            Some(extension) => extension.drop_before(table, to),
+            None => format!("DROP TABLE {table}_{name}"),
+        }
     }
 
     fn about(&self) -> &'static str {
-        "DROP TABLE of a partition"
+        match self.extension {
+            Some(_) => "drop_chunks of a hypertable",
+            None => "DROP TABLE of a partition",
+        }
     }
 }
 

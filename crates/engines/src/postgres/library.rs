@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::path::PathBuf;
 
 use super::NAME;
-use super::api::{Api, SetChunkedRowsMode};
+use super::api::{Api, PipelineApi, SetChunkedRowsMode};
 use crate::Result;
 use crate::library::{Loaded, Search};
 
@@ -40,6 +40,8 @@ pub(super) struct Libpq {
     pub api: Api,
     /// Gives rows by chunks; since 17.
     pub set_chunked_rows_mode: Option<SetChunkedRowsMode>,
+    /// Sends statements without waiting for answers; since 14.
+    pub pipelines: Option<PipelineApi>,
     /// Its version, for example `15.18`.
     pub version: String,
 }
@@ -62,13 +64,15 @@ fn load(folders: &[PathBuf]) -> std::result::Result<(Libpq, PathBuf), String> {
     // SAFETY: as above; the type is that of the header of 17, the first that has it.
     let set_chunked_rows_mode =
         unsafe { library.get(c"PQsetChunkedRowsMode").ok().map(|function| *function) };
+    // SAFETY: as above; the types are those of the header of 14, the first that has them.
+    let pipelines = unsafe { PipelineApi::load(library) }.ok();
     // SAFETY: it asks for nothing.
     if unsafe { (api.isthreadsafe)() } == 0 {
         return Err("its library was built for programs of one thread".to_owned());
     }
     // SAFETY: as above.
     let version = version(unsafe { (api.libVersion)() });
-    Ok((Libpq { api, set_chunked_rows_mode, version }, path))
+    Ok((Libpq { api, set_chunked_rows_mode, pipelines, version }, path))
 }
 
 /// 150018 is 15.18, and before 10 there were three numbers: 90624 is 9.6.24.

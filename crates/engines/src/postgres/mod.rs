@@ -13,6 +13,7 @@ mod library;
 mod managed;
 mod numeric;
 mod offers;
+mod pipeline;
 mod reader;
 mod row;
 mod session;
@@ -20,6 +21,7 @@ mod settings;
 mod shared_memory;
 mod statement;
 mod tier;
+pub(crate) mod timescaledb;
 mod types;
 mod value;
 
@@ -103,16 +105,8 @@ impl Engine for Postgres {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
-        let pid = server.as_ref().map(Server::pid);
-        session.server = server;
-        let (version, mut settings) = settings::read_back(&mut session, options)?;
-        SETTINGS.taken(NAME, options, &mut settings)?;
-        let cache = settings::cache(&mut session)?;
-        server::check(NAME, options, &mut settings, cache, |tier, found| {
-            TIERS.of(tier).misfit(found)
-        })?;
-        Ok(Opened { store: session.into_store(), version, settings, server: pid })
+        let (session, server) = server::connect(options, external::connect, managed::start)?;
+        opened(NAME, options, session, server)
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
@@ -130,6 +124,24 @@ impl Engine for Postgres {
     fn remove_left(&self, url: &str, name: &str) -> Result<()> {
         external::remove_left(url, name)
     }
+}
+
+/// A session with its settings, which are read back and keep the tier. An error names the `engine`.
+fn opened(
+    engine: &'static str,
+    options: &OpenOptions,
+    mut session: Session,
+    server: Option<Server>,
+) -> Result<Opened> {
+    let pid = server.as_ref().map(Server::pid);
+    session.server = server;
+    let (version, mut settings) = settings::read_back(&mut session, options)?;
+    SETTINGS.taken(engine, options, &mut settings)?;
+    let cache = settings::cache(&mut session)?;
+    server::check(engine, options, &mut settings, cache, |tier, found| {
+        TIERS.of(tier).misfit(found)
+    })?;
+    Ok(Opened { store: session.into_store(), version, settings, server: pid })
 }
 
 /// A message of libpq's, whose lines are many, on one.

@@ -2,7 +2,7 @@
 //! rest, each something else: of one that is given by URL everything is tried once, by its first client.
 
 use super::connection::Connection;
-use super::copy;
+use super::{copy, pipeline};
 
 /// Something that a server offers or lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub(super) enum Offer {
     JsonBinary,
     /// The month of a time in milliseconds.
     Months,
+    /// Statements that are sent without waiting for the answer to each.
+    Pipeline,
 }
 
 /// What a server has.
@@ -60,6 +62,7 @@ const NAMED: &[(Offer, &str)] = &[
     (Offer::Json, "json"),
     (Offer::JsonBinary, "jsonb"),
     (Offer::Months, "to_timestamp"),
+    (Offer::Pipeline, "pipelines"),
 ];
 
 /// What is tried before there is a schema, each by statements that all have to be taken.
@@ -115,6 +118,11 @@ impl Offers {
         self.0 & (1 << offer as u32) != 0
     }
 
+    /// The same without some.
+    pub fn without(self, lacks: &[Offer]) -> Self {
+        Self(lacks.iter().fold(self.0, |offers, lack| offers & !(1 << *lack as u32)))
+    }
+
     fn learn(&mut self, offer: Offer, has: bool) {
         if has {
             self.0 |= 1 << offer as u32;
@@ -145,6 +153,7 @@ impl Offers {
         self.learn(Offer::Copy, copy::is_taken(connection, TRIAL, "binary"));
         self.learn(Offer::CopyCsv, copy::is_taken(connection, TRIAL, "csv"));
         self.learn(Offer::Fill, fills(connection));
+        self.learn(Offer::Pipeline, pipeline::is_taken(connection, TRIAL));
         for table in [TRIAL, "embermark_trial_unlogged", "embermark_trial_text"] {
             let _ = connection.run(&format!("DROP TABLE IF EXISTS {table}"));
         }

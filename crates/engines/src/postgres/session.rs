@@ -13,10 +13,11 @@ use super::copy::{Copy, send_file, unread};
 use super::library::{Libpq, library_for};
 use super::offers::{Offer, Offers};
 use super::statement::Prepared;
-use super::{NAME, check, dialect, external, reader, settings};
+use super::timescaledb::Extension;
+use super::{NAME, check, dialect, external, reader, settings, timescaledb};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
-use crate::sql_driver::{Connected, Driver, Stopped};
+use crate::sql_driver::{Connected, Driver, Stopped, one_by_one};
 use crate::{
     Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result,
     Store,
@@ -100,6 +101,18 @@ impl Session {
         self.at = at(schema, offers, place);
         (self.offers, self.dialect) = (offers, dialect::of(self.durability, offers));
         Ok(self)
+    }
+
+    /// The same of a server with TimescaleDB, of which new tables with a time in their key become hypertables. A second
+    /// connection makes no tables.
+    ///
+    /// # Errors
+    /// Never, with what [`Session::new`] made.
+    pub fn with_hypertables(self, extension: Extension) -> Result<Self> {
+        let offers = self.offers.without(&timescaledb::LACKS);
+        let mut session = self.offering(offers)?;
+        session.dialect = dialect::with_hypertables(offers, extension);
+        Ok(session)
     }
 
     /// The store of a second connection, to a database that another process has opened.
@@ -218,7 +231,7 @@ impl Session {
         }
     }
 
-    /// Stores rows by a prepared statement, a row each, inside the transaction that is open: where there
+    /// Stores rows by a prepared statement, one each, inside the transaction that is open: where there
     /// is no binary COPY.
     fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
@@ -226,12 +239,7 @@ impl Session {
         let (names, places) = (names.join(", "), places.join(", "));
         let sql = format!("INSERT INTO {} ({names}) VALUES ({places})", table.name);
         let mut statement = Driver::prepare(self, &sql)?;
-        let mut count = 0;
-        while let Some(row) = rows.next() {
-            let stored = statement.run(&mut self.connection, row, None);
-            count += stored.map_err(Stopped::into_error)?;
-        }
-        Ok(count)
+        self.run_each(&mut statement, rows)
     }
 }
 
@@ -296,6 +304,17 @@ impl Driver for Session {
             _ => &mut self.connection,
         };
         statement.run(connection, params, visit)
+    }
+
+    fn run_each(&mut self, statement: &mut Prepared, params: &mut dyn Rows) -> Result<u64> {
+        match self.pipelines() {
+            true => statement.run_each(&mut self.connection, params),
+            false => one_by_one(self, statement, params),
+        }
+    }
+
+    fn pipelines(&self) -> bool {
+        self.offers.has(Offer::Pipeline) && self.connection.library().pipelines.is_some()
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {

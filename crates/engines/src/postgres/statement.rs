@@ -5,9 +5,11 @@ use std::ffi::CString;
 use super::NAME;
 use super::answer::ServerError;
 use super::connection::{Connection, Reading};
+use super::pipeline::{Failed, Pipeline};
 use super::row::rows;
 use super::value::Values;
-use crate::sql::{Param, Visit};
+use crate::Result as EngineResult;
+use crate::sql::{Param, Rows, Visit};
 use crate::sql_driver::{Stopped, refused};
 
 /// Rows that are few enough to be read whole.
@@ -82,6 +84,28 @@ impl Prepared {
         }
         *few = if seen <= FEW { OFTEN.min(*few + 1) } else { 0 };
         Ok(count)
+    }
+
+    /// Runs it once with each of these parameters, without waiting for the answer to each; how many rows were changed.
+    pub fn run_each(
+        &mut self,
+        connection: &mut Connection,
+        params: &mut dyn Rows,
+    ) -> EngineResult<u64> {
+        let Self { name, sql, values, .. } = self;
+        let mut each = || -> Result<u64, Failed> {
+            let mut pipeline = Pipeline::enter(connection)?;
+            while let Some(params) = params.next() {
+                let values = values.encode(params).map_err(ServerError::without_state)?;
+                pipeline.execute(name, values)?;
+            }
+            pipeline.finish()
+        };
+        each().map_err(|Failed { execution, error }| {
+            let number =
+                execution.map_or_else(String::new, |n| format!(", number {n} of a pipeline"));
+            error.while_doing(format!("run `{sql}`{number}"))
+        })
     }
 }
 

@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use crate::server::{ServerEngine, given, options, series};
 
 mod second;
+mod third;
 
 const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 

@@ -32,6 +32,8 @@ mod servers;
 mod settings;
 mod sql;
 mod stores;
+#[cfg(all(feature = "postgres", feature = "mariadb"))]
+mod together;
 #[cfg(feature = "valkey")]
 mod valkey;
 #[cfg(feature = "zen")]

@@ -3,6 +3,7 @@ mod client;
 mod external;
 mod load;
 mod owner;
+mod timescaledb;
 mod values;
 
 use embermark_engines::sql::{Access, Param};

@@ -143,6 +143,7 @@ const TOPICS: &[(&str, Check)] = &[
     ("a value of any kind is read as what it is", columns::values_of_any_kind_are_read),
     ("changed rows are counted", changes_are_counted),
     ("a transaction sees its own changes, and keeps them", transactions_keep),
+    ("a statement runs once with each of many parameters", statements_run_many_times),
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),
     ("a bulk load holds every row, also into an emptied table", bulk_loads_everything),
     ("a bulk load that fails leaves nothing", bulk_leaves_nothing_behind_an_error),
@@ -374,6 +375,83 @@ fn transactions_keep(subject: &mut Subject) {
     subject.store.begin(Access::Read).unwrap();
     assert_eq!(subject.count(&table), 3);
     subject.store.commit().unwrap();
+}
+
+/// Inserts, upserts, updates and deletes, of values of every kind and with some that are NULL first.
+fn statements_run_many_times(subject: &mut Subject) {
+    const ROWS: i64 = 1_500;
+    let table = table("many");
+    subject.create(&table);
+    if subject.store.is_append_only() {
+        return;
+    }
+    let words = |id: i64| if id % 3 == 2 { Param::Text("zwölf") } else { Param::Null };
+    let number = |id: i64| if id % 2 == 1 { Param::Float(id as f64 / 4.0) } else { Param::Null };
+    let row = |id: i64| [Param::Int(id), Param::Int(-id), number(id), words(id)];
+    let each = |subject: &mut Subject, sql: &str, rows: &mut dyn Rows| {
+        let statement = subject.prepare(sql);
+        subject.store.begin(Access::Write).unwrap();
+        let changed = subject.store.run_each(statement, rows).unwrap();
+        subject.store.commit().unwrap();
+        changed
+    };
+    let insert = "INSERT INTO many VALUES (?, ?, ?, ?)";
+    let mut rows = Given((0..ROWS).map(row).collect::<Vec<_>>().into_iter(), [Param::Null; 4]);
+    assert_eq!(each(subject, insert, &mut rows), ROWS as u64);
+    assert_eq!(subject.count(&table), ROWS);
+    let expected: f64 = (0..ROWS).filter(|id| id % 2 == 1).map(|id| id as f64 / 4.0).sum();
+    assert_eq!(subject.float("SELECT SUM(number) FROM many"), Some(expected));
+    let third = "SELECT COUNT(*) FROM many WHERE words = 'zwölf'";
+    assert_eq!(subject.int(third), Some(ROWS / 3));
+
+    // The statement that ran with many runs with one, and the other way about.
+    assert_eq!(subject.insert(&table, ROWS, 0.0).unwrap(), 1);
+    let upsert = subject.store.dialect().upsert(
+        "many",
+        &["id", "stamp", "number", "words"],
+        &["id", "stamp"],
+    );
+    let again = (ROWS - 10..ROWS + 10).map(|id| {
+        let [id, stamp, ..] = row(id);
+        [id, stamp, Param::Float(-1.0), Param::Text("again")]
+    });
+    let mut again = Given(again.collect::<Vec<_>>().into_iter(), [Param::Null; 4]);
+    let upsert = subject.store.prepare(&upsert).unwrap();
+    subject.store.begin(Access::Write).unwrap();
+    subject.store.run_each(upsert, &mut again).unwrap();
+    subject.store.commit().unwrap();
+    // The row that was inserted by itself has another key.
+    assert_eq!(subject.count(&table), ROWS + 11);
+    assert_eq!(subject.int("SELECT COUNT(*) FROM many WHERE words = 'again'"), Some(20));
+
+    // Half of the keys are there.
+    let keys = |ids: std::ops::Range<i64>| ids.map(|id| vec![Param::Int(id), Param::Int(-id)]);
+    let mut found =
+        Listed::of(keys(ROWS..2 * ROWS + 20).map(|key| [&[Param::Float(7.0)][..], &key].concat()));
+    let update = "UPDATE many SET number = ? WHERE id = ? AND stamp = ?";
+    assert_eq!(each(subject, update, &mut found), 10);
+    assert_eq!(subject.int("SELECT COUNT(*) FROM many WHERE number = 7"), Some(10));
+    let mut found = Listed::of(keys(ROWS / 2..2 * ROWS));
+    let delete = "DELETE FROM many WHERE id = ? AND stamp = ?";
+    assert_eq!(each(subject, delete, &mut found), ROWS as u64 / 2 + 10);
+    assert_eq!(subject.count(&table), ROWS / 2 + 1);
+    assert_eq!(each(subject, delete, &mut Listed::of([].into_iter())), 0);
+}
+
+/// Parameters that are there, however many.
+struct Listed<'a>(std::vec::IntoIter<Vec<Param<'a>>>, Vec<Param<'a>>);
+
+impl<'a> Listed<'a> {
+    fn of(all: impl Iterator<Item = Vec<Param<'a>>>) -> Self {
+        Self(all.collect::<Vec<_>>().into_iter(), Vec::new())
+    }
+}
+
+impl Rows for Listed<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.1 = self.0.next()?;
+        Some(&self.1)
+    }
 }
 
 fn duplicates_are_refused(subject: &mut Subject) {

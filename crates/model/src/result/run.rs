@@ -123,6 +123,10 @@ pub struct PhaseResult {
     /// Nanoseconds that an operation which does nothing takes in the loop of that client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_floor_ns: Option<f64>,
+    /// Whether the changes of a transaction were sent without waiting for the answer to each, so that none of them has
+    /// a latency of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipelined: bool,
     /// The plan that the engine has for its query, as the engine tells it, or why it tells none: in the first trial
     /// that has one, and in those that have another. Absent where there is no query, or no words for plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -28,9 +28,18 @@ enum Database {
     Name,
 }
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 7] = [
     Form {
         engine: "postgres",
+        schemes: &["postgres", "postgresql"],
+        example: "postgres://user:password@host:port/database",
+        keywords: true,
+        database: Database::Name,
+        parameters: true,
+        password: false,
+    },
+    Form {
+        engine: "timescaledb",
         schemes: &["postgres", "postgresql"],
         example: "postgres://user:password@host:port/database",
         keywords: true,

@@ -324,6 +324,7 @@ impl Bench for FileBench {
         let answer = self.answer(phase, meter, observer)?;
         let done = self.did.iter().map(|did| did.ops).collect();
         let execution = self.answered_by(phase);
+        self.told.pipelined = self.found.pipelined;
         Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.told) })
     }
 

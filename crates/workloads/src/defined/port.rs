@@ -183,6 +183,11 @@ pub(super) trait Session {
     /// Changes the `n`th row that a phase has found, and counts it, if it is there.
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
 
+    /// Changes many of the rows that a phase has found, as [`change`](Self::change) does one; how many were done.
+    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        part.each(|n| self.change(phase, n, found))
+    }
+
     /// Does many operations of a phase, as [`perform`](Self::perform) does one; how many were done.
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         part.each(|i| self.perform(phase, i, found))
@@ -240,6 +245,8 @@ pub(super) struct Found {
     pub columns: usize,
     /// Where the result of each question ends, of those that are asked one after the other.
     pub ends: Vec<usize>,
+    /// Whether changes were sent without waiting for the answer to each.
+    pub pipelined: bool,
     /// Whether there are more rows to change or delete than the transactions before took: the next one goes on.
     pub more: bool,
 }
@@ -300,7 +307,7 @@ impl Found {
         (self.rows, self.changed) = (Checksum::default(), 0);
         self.result.clear();
         self.ends.clear();
-        self.more = false;
+        (self.pipelined, self.more) = (false, false);
     }
 }
 

@@ -5,13 +5,16 @@ use std::ops::Range;
 use embermark_meter::Meter;
 
 use super::cell::Rows;
+use crate::strategy::Part;
 
 /// Rows between two looks at the clock.
 const BETWEEN_LOOKS: usize = 4_096;
 
-/// How many rows were given to a bulk load, which ends with all of them or with the time.
+/// How many rows, or operations, were given to an engine at once, which ends with all of them or with the time.
 pub(super) struct Given<'a> {
+    first: usize,
     most: usize,
+    /// The number of the next one.
     given: usize,
     /// Of a load that the time may end.
     meter: Option<&'a mut Meter>,
@@ -20,14 +23,21 @@ pub(super) struct Given<'a> {
 impl<'a> Given<'a> {
     /// None yet, of `most`.
     pub(super) const fn new(most: usize, meter: &'a mut Meter) -> Self {
-        Self { most, given: 0, meter: Some(meter) }
+        Self { first: 0, most, given: 0, meter: Some(meter) }
+    }
+
+    /// None yet, of the operations of a part.
+    pub(super) fn of_part(part: Part<'a>) -> Self {
+        let (meter, range) = part.into_parts();
+        let [first, most] = [range.start, range.end].map(|n| n as usize);
+        Self { first, most, given: first, meter: Some(meter) }
     }
 
     /// The number of the next one.
     #[inline]
     pub(super) fn next(&mut self) -> Option<usize> {
         let n = self.given;
-        let looks = n > 0 && n.is_multiple_of(BETWEEN_LOOKS);
+        let looks = n > self.first && (n - self.first).is_multiple_of(BETWEEN_LOOKS);
         let is_over = looks && self.meter.as_mut().is_some_and(|meter| meter.expired());
         if n >= self.most || is_over {
             return None;
@@ -36,11 +46,13 @@ impl<'a> Given<'a> {
         Some(n)
     }
 
-    /// Counts them as operations, once the load has ended.
-    pub(super) const fn count(&mut self) {
+    /// Counts them as operations, once the engine has them; how many they are.
+    pub(super) const fn count(&mut self) -> u64 {
+        let given = (self.given - self.first) as u64;
         if let Some(meter) = &mut self.meter {
-            meter.count(self.given as u64);
+            meter.count(given);
         }
+        given
     }
 }
 
@@ -83,7 +95,8 @@ impl Rows {
 
     /// Some rows on their way into a table.
     pub(super) const fn between(&self, rows: Range<usize>) -> Source<'_> {
-        let given = Given { most: rows.end, given: rows.start, meter: None };
+        let Range { start: first, end: most } = rows;
+        let given = Given { first, most, given: first, meter: None };
         Source { rows: self, by_key: None, given }
     }
 

@@ -1,5 +1,6 @@
 //! The tables of a workload file in an SQL database.
 
+mod changes;
 mod definition;
 mod phases;
 mod plan;
@@ -14,17 +15,18 @@ use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Asked, Condition, Group, Grouped, Keep, Removed, Set, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{OwnedValue, Table, Value};
+use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::{Arena, Strings};
-use super::cell::{Cell, Rows, conditions_of, is_question, rows_at_once};
+use super::cell::{Cell, Rows, conditions_of, is_question};
 use super::documents::{Document, Stored, laid, lay, stored};
 use super::port::{Database, Found, Session, SessionWork, Shared, Steps, Stretch, VisitRow};
 use super::row;
 use super::rows::Source;
 use super::statements::{begins_at_parameters, bounds, outliers_ask_for};
 use crate::reopenable::Reopenable;
+use changes::Changes;
 use phases::texts;
 use plan::Explaining;
 
@@ -164,6 +166,12 @@ impl SqlTables {
             (None, _) => vec![dialect.create_table_of(def, &types)],
         };
         create.iter().try_for_each(|statement| self.store.batch(statement))?;
+        let by_time = time_in_key(self.cell.tables[table].table).filter(|_| kept.is_none());
+        if let Some((time, units_per_day)) = by_time
+            && let Some(part) = dialect.part_by_time(def, time, units_per_day)
+        {
+            self.store.batch(&part)?;
+        }
         for (number, index) in indexes.iter().enumerate() {
             let of = index.iter().map(|column| dialect.column(&columns[*column].name));
             let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
@@ -188,6 +196,17 @@ impl SqlTables {
 fn partition(stretch: &Stretch) -> String {
     format!("part_{}", stretch.number).replace('-', "m")
 }
+
+/// The time in a table's key, and how many of its units a day has.
+fn time_in_key(table: &Table) -> Option<(&str, i64)> {
+    let mut key = table.key.iter().map(|column| &table.columns[*column]);
+    key.find_map(|column| match column.of {
+        ColumnType::Timestamp(unit) => Some((&*column.name, unit.per_second() * SECONDS_PER_DAY)),
+        _ => None,
+    })
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Whether an operation of a phase is a query, and nothing else.
 const fn is_query(work: &Work) -> bool {
@@ -299,7 +318,10 @@ impl Database for SqlTables {
         let Some(parts) = dialect.range_partitions().filter(|_| self.is_parted) else {
             return Ok(());
         };
-        self.store.batch(&parts.add(name, &partition(stretch), stretch.from, stretch.to))
+        match parts.add(name, &partition(stretch), stretch.from, stretch.to) {
+            Some(add) => self.store.batch(&add),
+            None => Ok(()),
+        }
     }
 
     fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
@@ -309,7 +331,7 @@ impl Database for SqlTables {
         }
         let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
         let Some(parts) = dialect.range_partitions() else { return Ok(()) };
-        self.store.batch(&parts.remove(name, &partition(stretch)))
+        self.store.batch(&parts.remove(name, &partition(stretch), stretch.to))
     }
 
     fn expires_by(&self, _: &Keep) -> String {
@@ -410,8 +432,9 @@ impl Database for SqlTables {
 
     fn within(&mut self, _: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
         let Self { store, cell, statements, arena, looked, written, room, .. } = self;
+        let batches = scope == Scope::Batch;
         store.within(scope, |store| {
-            work(&mut SqlSession { store, cell, statements, arena, looked, written, room })
+            work(&mut SqlSession { store, cell, statements, arena, looked, written, room, batches })
         })
     }
 
@@ -424,7 +447,9 @@ impl Database for SqlTables {
         let (store, statements) = (&mut **store, &statements);
         let mut explaining = Explaining { store, texts, plan: None };
         let store = &mut explaining;
-        let mut session = SqlSession { store, cell, statements, arena, looked, written, room };
+        let batches = false;
+        let mut session =
+            SqlSession { store, cell, statements, arena, looked, written, room, batches };
         match session.asks_for_all(phase) {
             true => session.latest(phase, 0, true, &mut Found::default())?,
             false => session.perform(phase, 0, &mut Found::default())?,
@@ -554,14 +579,7 @@ impl<'a> Loads<'a> {
             return store.bulk_insert(def, &mut each);
         }
         let insert = store.prepare(&texts(store.dialect(), rows, true).insert())?;
-        let mut stored = 0;
-        store.within(Scope::Batch, |store| {
-            while let Some(row) = each.next() {
-                stored += store.run(insert, row)?;
-            }
-            Ok(())
-        })?;
-        Ok(stored)
+        store.within(Scope::Batch, |store| store.run_each(insert, &mut each))
     }
 }
 
@@ -590,6 +608,8 @@ pub(super) struct SqlSession<'a> {
     /// By table, see [`SqlTables`]; nothing where no rows are written.
     pub written: &'a [&'static [Stored]],
     pub room: &'a mut Vec<u8>,
+    /// Whether a transaction is open that changes are part of.
+    pub batches: bool,
 }
 
 impl<'a> SqlSession<'a> {
@@ -678,26 +698,27 @@ impl<'a> SqlSession<'a> {
         })
     }
 
-    /// By what the rows of a change are found: their key, or of several at once the first key and the last column of the
-    /// last.
+    fn changes(&self) -> Changes<'a> {
+        Changes { cell: self.cell, arena: self.arena, written: self.written }
+    }
+
+    /// Whether changes are sent without waiting for the answer to each: those of a transaction, where the engine has
+    /// means for that and none waits for a time of its own.
+    fn pipelines(&self, part: &Shared<'_>) -> bool {
+        self.batches && self.store.pipelines() && !part.part.is_paced()
+    }
+
     fn key(&self, phase: usize, i: usize) -> Params<'a> {
-        if rows_at_once(self.cell.work(phase)) > 1 {
-            let [first, last] = self.cell.ends(phase, i);
-            return first.into_iter().chain(last.last().copied()).map(param).collect();
-        }
-        self.cell.key_in(self.arena, phase, i).into_iter().map(param).collect()
+        self.changes().key(phase, i)
     }
 
     fn update(&mut self, phase: usize, i: usize, set: &Set) -> Result<u64> {
-        let cell = self.cell;
-        let columns = cell.set(phase, i);
+        let columns = self.cell.set(phase, i);
         let statement = match set {
             Set::Columns(_) => 0,
             Set::OneOf(all) => all.iter().position(|c| Some(c) == columns.first()).unwrap_or(0),
         };
-        let fresh = columns.iter().map(|column| param(cell.fresh(phase, i, *column)));
-        let mut params: Params<'_> = fresh.collect();
-        params.extend(self.key(phase, i));
+        let params = self.changes().update(phase, i);
         self.store.run(self.statements.of(phase)[statement], &params)
     }
 
@@ -722,6 +743,17 @@ impl Session for SqlSession<'_> {
         if self.asks_for_all(phase) {
             return part.part.at_once(|| self.latest(phase, 0, true, found));
         }
+        if self.pipelines(&part)
+            && let Some(params) = self.changes().parameters(phase)
+        {
+            let statement = self.statements.of(phase)[0];
+            let (ops, changed) = changes::send(self.store, statement, part, params)?;
+            let upserts = matches!(self.cell.work(phase), Work::Upsert { .. });
+            // How many rows an upsert changes, each engine counts in its own way.
+            found.changed += if upserts { ops } else { changed };
+            found.pipelined = true;
+            return Ok(ops);
+        }
         part.each(|i| self.perform(phase, i, found))
     }
 
@@ -740,12 +772,22 @@ impl Session for SqlSession<'_> {
     }
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
-        let cell = self.cell;
-        let set = cell.set(phase, 0).iter().map(|column| param(cell.fresh(phase, 0, *column)));
-        let key = self.looked[n].iter().map(|value| param(value.as_value()));
-        let params: Params<'_> = set.chain(key).collect();
+        let params = self.changes().of_found(phase, &self.looked[n]);
         found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
         Ok(())
+    }
+
+    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+        if !self.pipelines(&part) {
+            return part.each(|n| self.change(phase, n, found));
+        }
+        let (changes, looked, statement) =
+            (self.changes(), &*self.looked, self.statements.of(phase)[0]);
+        let params = |n: usize| changes.of_found(phase, &looked[n]);
+        let (ops, changed) = changes::send(self.store, statement, part, params)?;
+        found.changed += changed;
+        found.pipelined = true;
+        Ok(ops)
     }
 
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {

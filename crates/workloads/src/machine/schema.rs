@@ -97,6 +97,10 @@ impl Schema {
             }
         };
         let mut statements = vec![dialect.create_table_of(table, &own)];
+        if self.form == Form::Own {
+            // Its time is in seconds.
+            statements.extend(dialect.part_by_time(table, "s", 86_400));
+        }
         if self.form == Form::Published {
             let times =
                 if layout == Layout::Samples { &["second", "nanosecond"][..] } else { &["second"] };

@@ -21,15 +21,15 @@ struct Seen {
 }
 
 /// A request as it came.
-struct Request {
-    method: String,
-    path: String,
+pub struct Request {
+    pub method: String,
+    pub path: String,
     head: Vec<String>,
-    body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 impl Request {
-    fn read(stream: &mut BufReader<TcpStream>) -> Option<Self> {
+    pub fn read(stream: &mut BufReader<TcpStream>) -> Option<Self> {
         let mut line = String::new();
         stream.read_line(&mut line).ok().filter(|read| *read > 0)?;
         let mut words = line.split(' ').map(str::to_owned);
@@ -53,8 +53,9 @@ impl Request {
         Some(Self { method, path, head, body })
     }
 
-    fn is_allowed(&self) -> bool {
-        self.head.iter().any(|line| line.eq_ignore_ascii_case("authorization: token s3cret"))
+    /// Whether a line of its head is this one, in letters of any case.
+    pub fn has(&self, line: &str) -> bool {
+        self.head.iter().any(|known| known.eq_ignore_ascii_case(line))
     }
 
     /// Has the server of version 1 answer it, as a user of that.
@@ -110,7 +111,7 @@ fn serve(stream: TcpStream, first: &(String, String), seen: &Mutex<Seen>) {
                 (200, r#"{"name":"influxdb","status":"pass","version":"v2.7.11"}"#.to_owned())
             }
             ("GET", "/ping") => (204, String::new()),
-            _ if !request.is_allowed() => {
+            _ if !request.has("authorization: token s3cret") => {
                 (401, r#"{"code":"unauthorized","message":"unauthorized access"}"#.to_owned())
             }
             ("GET", "/api/v2/orgs") => {

@@ -278,7 +278,7 @@ impl FileBench {
                     let (mut part, mut done) = (Some(part), 0);
                     database.within(phase, scope, &mut |session| {
                         if let Some(part) = part.take() {
-                            done = part.each(|n| session.change(phase, n, found))?;
+                            done = session.change_each(phase, Shared::alone(part), found)?;
                         }
                         Ok(())
                     })?;

@@ -155,7 +155,7 @@ impl ByRows {
         self.ready(store, number, cell, phase)?;
         let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
         let (written, room) = (&[][..], &mut Vec::new());
-        SqlSession { store, cell, statements, arena, looked, written, room }
+        SqlSession { store, cell, statements, arena, looked, written, room, batches: false }
             .perform(phase, i, found)
     }
 }
