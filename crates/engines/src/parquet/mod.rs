@@ -56,7 +56,6 @@ const SETTINGS: Settings = Settings {
             format!("{name} {value}")
         })
     },
-    ..Settings::NONE
 };
 
 /// What `docs/engines/parquet.md` says of what stands out.
