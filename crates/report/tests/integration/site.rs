@@ -268,6 +268,27 @@ fn a_mean_over_rows_is_over_the_first_and_questions_are_apart() {
 }
 
 #[test]
+fn a_result_of_few_engines_takes_no_place_from_the_others() {
+    if !is_built() {
+        return;
+    }
+    // Later ones of one engine: on a machine that has a full result, and on one that has not.
+    let part = |machine| {
+        let mut file = result(machine, 1);
+        file.cells.retain(|cell| cell.id.engine == "sqlite");
+        file
+    };
+    let results = [("pi-1", result(0, 0)), ("pi-2", part(0)), ("nuc-1", part(1))];
+    let (folder, _) = built(&results, Vec::new());
+    for group in 0..2 {
+        let table = data_of(folder.path(), &format!("table/{group}"));
+        let machines = table["machines"].as_array().unwrap();
+        let taken: Vec<_> = machines.iter().map(|machine| (&machine[0], &machine[1])).collect();
+        assert_eq!(taken, [(&0.into(), &0.into())], "{table}");
+    }
+}
+
+#[test]
 fn the_same_results_make_the_same_site() {
     if !is_built() {
         return;
