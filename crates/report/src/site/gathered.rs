@@ -234,6 +234,8 @@ fn table(kept: &[Kept], index: &Index) -> Table {
             }
         }
     }
+    // One that was installed nowhere has nothing to show.
+    let has_run = |all: &[&Kept]| all.iter().any(|kept| kept.version.is_some());
     let over = |(engine, all): (usize, Vec<&Kept>)| {
         let spread = |of: fn(&Kept) -> &KeptStands| {
             let ranked = all.iter().filter(|kept| kept.ranked);
@@ -257,7 +259,7 @@ fn table(kept: &[Kept], index: &Index) -> Table {
         (machine, result, rows, questions)
     };
     Table {
-        engines: engines.into_iter().map(over).collect(),
+        engines: engines.into_iter().filter(|(_, all)| has_run(all)).map(over).collect(),
         machines: latest.into_iter().map(machine).collect(),
     }
 }

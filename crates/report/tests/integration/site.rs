@@ -201,6 +201,15 @@ fn machines_engines_and_tables_of_several_results_are_one_each() {
         assert!(ran.len() > 2);
         assert_eq!(group["engines"], ran.len(), "{group} {ran:?}");
     }
+    let place = |name: &str| {
+        index["engines"].as_array().unwrap().iter().position(|engine| engine["name"] == name)
+    };
+    let table = data_of(folder.path(), "table/0");
+    let has = |name: &str| {
+        let place = place(name).unwrap();
+        table["engines"].as_array().unwrap().iter().any(|line| line["engine"] == place)
+    };
+    assert!(has("sqlite") && !has("mongodb"), "what was not installed has no line: {table}");
     let names: BTreeSet<String> = ["made-up-0-0", "made-up-1-1"].map(str::to_owned).into();
     let results: BTreeSet<String> = files(&folder.path().join("site/data/result"))
         .into_keys()
