@@ -333,23 +333,23 @@ duckdb() {
     version=${1:-2.0.1} folder=$deps/duckdb${1:+-$1}
     case "$version $system" in
         '2.0.1 Linux x86_64')
-            of=manylinux_2_27_x86_64 path=d2/9a/e8dd25bbd9bc0589efbe96ed50c83251bce2448b09a4e31905b311791733
+            platform=manylinux_2_27_x86_64 path=d2/9a/e8dd25bbd9bc0589efbe96ed50c83251bce2448b09a4e31905b311791733
             digest=eb32b389d99d14cbbec4c110f58237c77eacefc65ef6f737619f413c97a91a77 ;;
         '2.0.1 Linux aarch64')
-            of=manylinux_2_26_aarch64 path=51/d6/5cde90339507372c7f846d9dcfb946a7831c0b94becda9f42b21706230eb
+            platform=manylinux_2_26_aarch64 path=51/d6/5cde90339507372c7f846d9dcfb946a7831c0b94becda9f42b21706230eb
             digest=dd8961476eb9e048d1e784eb6bad7aad39304d72b4e4fd8c021f1863b7ee6425 ;;
         '1.5.6 Linux x86_64')
-            of=manylinux_2_26_x86_64 path=68/4a/ab59f4c1f76fb89e28d23f19b2729538e0723c8d328a07e1b8c37f9ee128
+            platform=manylinux_2_26_x86_64 path=68/4a/ab59f4c1f76fb89e28d23f19b2729538e0723c8d328a07e1b8c37f9ee128
             digest=73b108c04c932b36c2fa4e41110cc1c3c8cd510eb49f065f92d050be8e6929fd ;;
         '1.5.6 Linux aarch64')
-            of=manylinux_2_26_aarch64 path=57/ec/97f595214b3a27b4ca42b8cab6d8121c06f3537dcc4d2da7bca0332de4c5
+            platform=manylinux_2_26_aarch64 path=57/ec/97f595214b3a27b4ca42b8cab6d8121c06f3537dcc4d2da7bca0332de4c5
             digest=56c0f71c6bee982e9c30568bb12371bf66b26bf129c75d8d7f60bc69d6590a2c ;;
         *'Linux x86_64' | *'Linux aarch64') say "no DuckDB $version is known here: 1.5.6 is"; return 1 ;;
         *) say "no prebuilt DuckDB for $system: set DUCKDB_LIB_DIR to a folder that holds libduckdb.so"; return 1 ;;
     esac
     unpacked "$folder" "$version" libduckdb.so && return 0
     work=$(mktemp -d) got=
-    if pypi "DuckDB $version" '25 MB' "$path/duckdb-$version-cp311-cp311-$of.manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
+    if pypi "DuckDB $version" '25 MB' "$path/duckdb-$version-cp311-cp311-$platform.manylinux_2_28_${system#* }.whl" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" _duckdb.cpython-311-"${system#* }"-linux-gnu.so "$work/new" \
         && perl scripts/unzip.pl "$work/wheel" "duckdb-$version.dist-info/licenses/" "$work/new" \
         && without_python "$work/new" && keep "$work/new" "$folder" "$version"; then

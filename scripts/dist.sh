@@ -42,9 +42,13 @@ program() {
         || { say "the Rust target $target cannot be had here: no packages for $1"; return 1; }
     CC="$deps/tools/bin/zig cc -target $1-linux-gnu.$glibc" scripts/deps.sh package "$1" "$deps/$1" \
         || { say "what the packages for $1 carry is not all to be had: none are made"; return 1; }
+    # Zig has the C library's sys/cachectl.h, which libmdbx takes where it is, and not what that includes: it is MIPS's.
+    for headers in "$deps"/tools/lib/python3*/site-packages/ziglang/lib/libc/include/any-linux-any/asm; do touch "$headers/cachectl.h"; done
     # Where it was compiled is nobody's matter.
     local sources="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD="
-    RUSTFLAGS=$sources EMBERMARK_PACKAGE=$deps/$1 cargo zigbuild --profile packaged --locked --package embermark --target "$target.$glibc"
+    # Zig refuses __DATE__ and __TIME__, which libmdbx takes where it is given no time of the build.
+    env "CFLAGS_${target//-/_}=-DMDBX_BUILD_TIMESTAMP=\"$version\"" RUSTFLAGS="$sources" EMBERMARK_PACKAGE="$deps/$1" \
+        cargo zigbuild --profile packaged --locked --package embermark --target "$target.$glibc"
 }
 
 # tree ARCHITECTURE FOLDER: what is installed, below a prefix.

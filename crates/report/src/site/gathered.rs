@@ -39,6 +39,13 @@ struct Kept {
     used: [Option<f64>; RESOURCES.len()],
 }
 
+impl Kept {
+    /// Whether it ran, and competes.
+    const fn ran(&self) -> bool {
+        self.ranked && self.version.is_some()
+    }
+}
+
 /// How it stands in one kind of work.
 enum KeptStands {
     Timed { ratio: Option<f64>, ns: f64, whole: bool },
@@ -67,7 +74,7 @@ impl KeptStands {
     }
 }
 
-/// A table over machines: of each the latest result that has the group.
+/// A table over machines: of each its [latest result of many engines](latest).
 #[derive(Serialize)]
 pub(super) struct Table {
     engines: Vec<OverMachines>,
@@ -156,9 +163,8 @@ impl Gathered {
 
     /// Of each group the engines that ran in it and compete.
     pub fn ran(&self) -> impl Iterator<Item = (usize, BTreeSet<usize>)> {
-        let ran = |kept: &&Kept| kept.ranked && kept.version.is_some();
-        self.groups.iter().map(move |(group, kept)| {
-            (*group, kept.iter().filter(ran).map(|kept| kept.engine).collect())
+        self.groups.iter().map(|(group, kept)| {
+            (*group, kept.iter().filter(|kept| kept.ran()).map(|kept| kept.engine).collect())
         })
     }
 
@@ -192,15 +198,29 @@ impl Gathered {
     }
 }
 
-fn table(kept: &[Kept], index: &Index) -> Table {
+/// By machine its latest result that has at least half of the engines of the fullest result of all. A result of one or two
+/// engines, as of a part of a published comparison, would leave all other engines without a place.
+fn latest(kept: &[Kept], index: &Index) -> BTreeMap<usize, usize> {
+    let mut engines: BTreeMap<usize, usize> = BTreeMap::new();
+    for one in kept {
+        *engines.entry(one.result).or_default() += usize::from(one.ran());
+    }
+    let fullest = engines.values().copied().max().unwrap_or_default();
     let mut latest: BTreeMap<usize, usize> = BTreeMap::new();
-    for Kept { result, .. } in kept {
-        let (machine, started) = index.of_result(*result);
-        let before = latest.entry(machine).or_insert(*result);
+    for result in
+        engines.into_iter().filter(|(_, own)| 2 * own >= fullest).map(|(result, _)| result)
+    {
+        let (machine, started) = index.of_result(result);
+        let before = latest.entry(machine).or_insert(result);
         if index.of_result(*before).1 < started {
-            *before = *result;
+            *before = result;
         }
     }
+    latest
+}
+
+fn table(kept: &[Kept], index: &Index) -> Table {
+    let latest = latest(kept, index);
     let results: BTreeSet<usize> = latest.values().copied().collect();
     let mut engines: BTreeMap<usize, Vec<&Kept>> = BTreeMap::new();
     let mut first: HashMap<usize, [Vec<usize>; 2]> = HashMap::new();
@@ -214,6 +234,8 @@ fn table(kept: &[Kept], index: &Index) -> Table {
             }
         }
     }
+    // One that was installed nowhere has nothing to show.
+    let has_run = |all: &[&Kept]| all.iter().any(|kept| kept.version.is_some());
     let over = |(engine, all): (usize, Vec<&Kept>)| {
         let spread = |of: fn(&Kept) -> &KeptStands| {
             let ranked = all.iter().filter(|kept| kept.ranked);
@@ -237,7 +259,7 @@ fn table(kept: &[Kept], index: &Index) -> Table {
         (machine, result, rows, questions)
     };
     Table {
-        engines: engines.into_iter().map(over).collect(),
+        engines: engines.into_iter().filter(|(_, all)| has_run(all)).map(over).collect(),
         machines: latest.into_iter().map(machine).collect(),
     }
 }

@@ -46,7 +46,7 @@ fn unknown_fields_are_ignored_and_absent_optional_ones_have_defaults() {
     value["cells"][0]["of_the_future"] = serde_json::json!(1);
     let manifest = value["manifest"].as_object_mut().unwrap();
     manifest.retain(|name, _| name != "floor" && name != "warnings" && name != "finished");
-    let file = load_text(&value.to_string()).unwrap();
+    let file = load_text(value.to_string()).unwrap();
     assert!(file.manifest.floor.is_none() && file.manifest.warnings.is_empty());
 }
 
@@ -138,7 +138,7 @@ fn what_stands_twice_is_refused_and_named() {
     let twice = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = fixture();
         change(&mut value);
-        load_text(&value.to_string()).unwrap_err().to_string()
+        load_text(value.to_string()).unwrap_err().to_string()
     };
     let again = |list: &mut serde_json::Value| {
         let first = list[0].clone();
@@ -160,7 +160,7 @@ fn a_text_that_no_run_keeps_is_refused_with_the_limit() {
     for (field, what) in [("version", "a version of"), ("reason", "a reason of")] {
         let mut value = fixture();
         value["cells"][0]["trials"][0][field] = serde_json::json!("v".repeat(5_000_000));
-        let error = load_text(&value.to_string()).unwrap_err().to_string();
+        let error = load_text(value.to_string()).unwrap_err().to_string();
         let says =
             error.contains(what) && error.contains("5000000 bytes in the cell sqlite sensors");
         assert!(says && error.contains("1 MiB is the most") && error.len() < 300, "{error}");

@@ -201,6 +201,15 @@ fn machines_engines_and_tables_of_several_results_are_one_each() {
         assert!(ran.len() > 2);
         assert_eq!(group["engines"], ran.len(), "{group} {ran:?}");
     }
+    let place = |name: &str| {
+        index["engines"].as_array().unwrap().iter().position(|engine| engine["name"] == name)
+    };
+    let table = data_of(folder.path(), "table/0");
+    let has = |name: &str| {
+        let place = place(name).unwrap();
+        table["engines"].as_array().unwrap().iter().any(|line| line["engine"] == place)
+    };
+    assert!(has("sqlite") && !has("mongodb"), "what was not installed has no line: {table}");
     let names: BTreeSet<String> = ["made-up-0-0", "made-up-1-1"].map(str::to_owned).into();
     let results: BTreeSet<String> = files(&folder.path().join("site/data/result"))
         .into_keys()
@@ -264,6 +273,27 @@ fn a_mean_over_rows_is_over_the_first_and_questions_are_apart() {
             let firsts = group[work].as_array().unwrap().iter().filter(|one| one[0] == 1);
             assert!(firsts.count() <= 2, "{group}");
         }
+    }
+}
+
+#[test]
+fn a_result_of_few_engines_takes_no_place_from_the_others() {
+    if !is_built() {
+        return;
+    }
+    // Later ones of one engine: on a machine that has a full result, and on one that has not.
+    let part = |machine| {
+        let mut file = result(machine, 1);
+        file.cells.retain(|cell| cell.id.engine == "sqlite");
+        file
+    };
+    let results = [("pi-1", result(0, 0)), ("pi-2", part(0)), ("nuc-1", part(1))];
+    let (folder, _) = built(&results, Vec::new());
+    for group in 0..2 {
+        let table = data_of(folder.path(), &format!("table/{group}"));
+        let machines = table["machines"].as_array().unwrap();
+        let taken: Vec<_> = machines.iter().map(|machine| (&machine[0], &machine[1])).collect();
+        assert_eq!(taken, [(&0.into(), &0.into())], "{table}");
     }
 }
 

@@ -162,7 +162,7 @@ export type Spread = [number, number, number, number];
 /** Medians of memory, size on disk and bytes written. */
 export type Used = (number | null)[];
 
-/** `data/table/GROUP.js`: of each machine the latest result that has the group. */
+/** `data/table/GROUP.js`: of each machine the latest result that has at least half of the engines of the fullest of all. */
 export interface OverMachines {
   engines: { engine: number; machines: number; rows: Spread | null; questions: Spread | null; used: Used }[];
   /** Machine, result, who is first in rows and in questions. */

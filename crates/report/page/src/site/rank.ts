@@ -144,6 +144,7 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
   const { select, engines } = clients(known, data.engines.map(({ engine }) => engine), chosen);
   const lines: Line[] = data.engines.filter(({ engine }) => engines.has(engine) && !without.has(known.engine(engine).id));
   const of = data.machines.length;
+  const all = unique([...known.results.keys()].filter((result) => known.groupsOf(result).has(group)).map((result) => known.result(result).machine)).length;
   // A mean over other machines is no place among these.
   const place = (spread: Spread | null) => (spread && spread[0] === of ? spread[1] : null);
   const byWork = (["rows", "questions"] as const).filter((work) => lines.some((line) => line[work])).map((work): SortColumn<Line> => ({
@@ -165,7 +166,7 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
   ];
   return {
     title: known.titleOf(group),
-    about: [of === 1 ? "one machine" : `${of} machines, of each its latest result`],
+    about: [of === 1 && all === 1 ? "one machine" : `${of === all ? of : `${of} of ${all}`} machines, of each its latest result`, ...(of < all ? ["the others have no result with at least half of the engines"] : [])],
     body: [
       form([...selects, ...select]),
       engineBoxes(data.engines.map(({ engine }) => [known.engine(engine).id, known.engine(engine).name]), without),
