@@ -15,6 +15,7 @@
 # make older  on request alone: DuckDB 1.5.6 and RocksDB 10.4.2, to measure beside today's releases (docs/configurations.md)
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines/turso.md)
 # make sqlcipher  on request alone: SQLCipher, which is SQLite with encrypted pages, as such a library
+# make libsql  on request alone: libSQL, the fork of SQLite by Turso's authors, as such a library
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
 # make book   on request alone: docs/ as a book in target/book, by mdBook, which it compiles once
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
@@ -22,7 +23,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso chdb sqlcipher book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso chdb sqlcipher libsql book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -83,6 +84,9 @@ turso:
 
 sqlcipher:
 	@scripts/deps.sh sqlcipher
+
+libsql:
+	@scripts/deps.sh libsql
 
 chdb:
 	@scripts/deps.sh chdb

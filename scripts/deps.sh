@@ -11,7 +11,7 @@
 #   deps.sh node-clients   what clients in Node.js need
 #   deps.sh python-clients   what clients in Python need
 #   deps.sh older [duckdb-1.5.6|rocksdb-11.1.2|rocksdb-10.4.2]…   on request alone: older releases, to measure beside today's
-#   deps.sh turso|chdb|sqlcipher   on request alone: Turso, chDB or SQLCipher, as a library for --engine-library
+#   deps.sh turso|chdb|sqlcipher|libsql   on request alone: Turso, chDB, SQLCipher or libSQL, as a library for --engine-library
 #   deps.sh book       on request alone: mdBook, which makes a book of docs/
 #   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
 #   deps.sh packages embedded|tests|tools|servers|node-clients|python-clients   of these the Debian packages alone
@@ -633,45 +633,67 @@ chdb() {
     say "chDB $version is $folder/$library:  embermark run -e chdb,duckdb -t none --engine-library $folder/$library"
 }
 
-# sqlcipher: a library of its sources, which are of the release of SQLite that embermark has compiled in. Its ciphers are
-# OpenSSL's where that can be compiled with, which use the processor's instructions, and else those that come along. Who
-# asks for it by its name is told where it failed.
+# crate_source TITLE SIZE CRATE VERSION DIGEST FOLDER FILE: the sources that a crate of crates.io holds, where FILE of that
+# version is not there yet.
+crate_source() {
+    ! unpacked "$6" "$4" "$7" || return 0
+    say "fetching $1 ($2)"
+    work=$(mktemp -d) got=
+    if pinned "$1" "https://static.crates.io/crates/$3/$3-$4.crate" "$work/crate" "$5" \
+        && mkdir "$work/new" && tar xzf "$work/crate" -C "$work/new" --no-same-owner --strip-components 1 \
+        && mkdir -p "${6%/*}" && keep "$work/new" "$6" "$4"; then
+        got=1
+    fi
+    rm -rf "$work"
+    [ -n "$got" ]
+}
+
+# sqlite_fork ID TITLE FOLDER SOURCE WORD…: a library of what SQLite was made into, by its amalgamation SOURCE and further
+# words of the compiler. It is compiled as rusqlite compiles SQLite, which is what it is compared with. Who asks for one by
+# its name is told where it failed.
+sqlite_fork() {
+    id=$1 title=$2 folder=$3 source=$4 library=libembermark_$1.so
+    shift 4
+    say "compiling $title: half a minute"
+    cc -std=c11 -O3 -fPIC -shared -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_STAT4 -DSQLITE_ENABLE_API_ARMOR \
+        -DSQLITE_ENABLE_MEMORY_MANAGEMENT -DHAVE_USLEEP=1 -I "${source%/*}" -I crates/abi/include \
+        -o "$folder/$library.new" on-request/sqlite-forks/fork.c "$source" "$@" -lm -lpthread -ldl || return 1
+    mv "$folder/$library.new" "$folder/$library"
+    say "$title is $folder/$library:  embermark run -e $id,sqlite --engine-library $folder/$library"
+}
+
+# sqlcipher: its sources are of the release of SQLite that embermark has compiled in. Its ciphers are OpenSSL's where that
+# can be compiled with, which use the processor's instructions, and else those that come along.
 sqlcipher() {
-    folder=$deps/sqlcipher version=420.0.0+sqlcipher-4.20.0-sqlite-3.54.1-libtomcrypt-1.18.2 library=libembermark_sqlcipher.so
+    folder=$deps/sqlcipher version=420.0.0+sqlcipher-4.20.0-sqlite-3.54.1-libtomcrypt-1.18.2
     command -v cc >/dev/null || { say "SQLCipher needs a C compiler"; return 1; }
     source=$folder/source/sqlcipher
-    if ! unpacked "$folder/source" "$version" sqlcipher/sqlcipher.c; then
-        say "fetching SQLCipher 4.20.0 (3 MB)"
-        work=$(mktemp -d) got=
-        if pinned 'SQLCipher 4.20.0' "https://static.crates.io/crates/sqlcipher-src/sqlcipher-src-$version.crate" "$work/crate" \
-            fd6b5280ed2593d07b2816ec531821c15c306903bcca224716f1fbcc2bbfedfe \
-            && mkdir "$work/new" && tar xzf "$work/crate" -C "$work/new" --no-same-owner --strip-components 1 \
-            && mkdir -p "$folder" && keep "$work/new" "$folder/source" "$version"; then
-            got=1
-        fi
-        rm -rf "$work"
-        [ -n "$got" ] || return 1
-    fi
-    say 'compiling SQLCipher: half a minute'
-    # As rusqlite compiles SQLite, which is what this is compared with.
-    flags="-O3 -fPIC -I $source -DSQLITE_HAS_CODEC -DSQLITE_EXTRA_INIT=sqlcipher_extra_init -DSQLITE_EXTRA_SHUTDOWN=sqlcipher_extra_shutdown
-        -DSQLITE_TEMP_STORE=2 -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_STAT4 -DSQLITE_ENABLE_API_ARMOR -DSQLITE_ENABLE_MEMORY_MANAGEMENT -DHAVE_USLEEP=1"
-    work=$(mktemp -d) ciphers=-lcrypto
-    # The variables are lists of words.
-    # shellcheck disable=SC2086
+    crate_source 'SQLCipher 4.20.0' '3 MB' sqlcipher-src "$version" \
+        fd6b5280ed2593d07b2816ec531821c15c306903bcca224716f1fbcc2bbfedfe "$folder/source" sqlcipher/sqlcipher.c || return 1
+    set -- -DFORK_SQLCIPHER -DSQLITE_HAS_CODEC -DSQLITE_EXTRA_INIT=sqlcipher_extra_init \
+        -DSQLITE_EXTRA_SHUTDOWN=sqlcipher_extra_shutdown -DSQLITE_TEMP_STORE=2
+    work=$(mktemp -d) done=
     if printf '#include <openssl/evp.h>\n' | cc -E - >/dev/null 2>&1; then
-        flags="$flags -DSQLCIPHER_CRYPTO_OPENSSL"
+        set -- "$@" -DSQLCIPHER_CRYPTO_OPENSSL -lcrypto
     else
-        flags="$flags -DSQLCIPHER_CRYPTO_LIBTOMCRYPT -I $source/libtomcrypt/headers" ciphers=$work/ciphers.a
+        set -- "$@" -DSQLCIPHER_CRYPTO_LIBTOMCRYPT -I "$source/libtomcrypt/headers" "$work/ciphers.a"
         sources=$(sed -n "s|.*\"\(libtomcrypt/.*\.c\)\".*|$here/$source/\1|p" "$folder/source/src/libtomcrypt_sources.rs")
+        # A list of files.
+        # shellcheck disable=SC2086
         (cd "$work" && cc -c -O2 -fPIC -DLTC_SOURCE -I "$here/$source/libtomcrypt/headers" $sources && ar rc ciphers.a ./*.o) || { rm -rf "$work"; return 1; }
     fi
-    # shellcheck disable=SC2086
-    cc -std=c11 -shared $flags -I crates/abi/include -o "$folder/$library.new" on-request/sqlcipher/sqlcipher.c "$source/sqlcipher.c" \
-        $ciphers -lm -lpthread -ldl || { rm -rf "$work"; return 1; }
+    sqlite_fork sqlcipher 'SQLCipher 4.20.0' "$folder" "$source/sqlcipher.c" "$@" && done=1
     rm -rf "$work"
-    mv "$folder/$library.new" "$folder/$library"
-    say "SQLCipher 4.20.0 is $folder/$library:  embermark run -e sqlcipher,sqlite --engine-library $folder/$library"
+    [ -n "$done" ]
+}
+
+# libsql: its sources are of an older release of SQLite than the one that embermark has compiled in.
+libsql() {
+    folder=$deps/libsql version=0.10.0
+    command -v cc >/dev/null || { say "libSQL needs a C compiler"; return 1; }
+    crate_source 'libSQL 0.2.3' '9 MB' libsql-ffi "$version" \
+        f232292810b6298d17466b59bf8077d075fb016d89c281ca9dc968ea4a3b9d03 "$folder/source" bundled/src/sqlite3.c || return 1
+    sqlite_fork libsql 'libSQL 0.2.3' "$folder" "$folder/source/bundled/src/sqlite3.c" -DFORK_LIBSQL
 }
 
 # page: the page of the HTML report, built where its sources are newer than what was built of them.
@@ -908,6 +930,7 @@ case "${1:-}" in
     older) shift; [ $# -gt 0 ] || set -- duckdb-1.5.6 rocksdb-10.4.2; older "$@" ;;
     turso) turso ;;
     sqlcipher) sqlcipher ;;
+    libsql) libsql ;;
     chdb) chdb ;;
     book) mdbook ;;
     package) package "$2" "$3" ;;
@@ -921,5 +944,5 @@ case "${1:-}" in
             python-clients) packages gcc python3 python3-dev python3-venv $berkeleydb ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 older|turso|chdb|sqlcipher|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 older|turso|chdb|sqlcipher|libsql|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

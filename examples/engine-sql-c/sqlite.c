@@ -26,6 +26,9 @@
 #define FIRST ""
 #define FURTHER_SETTINGS
 #endif
+#ifndef ENGINE_VERSION
+#define ENGINE_VERSION sqlite3_libversion()
+#endif
 
 /* How long a client waits for another one, in ms. */
 #define PATIENCE 60000
@@ -489,7 +492,7 @@ static struct embermark_engine engine = {
 };
 
 EMBERMARK_EXPORT const struct embermark_engine *embermark_engine(uint32_t abi) {
-    engine.version = sqlite3_libversion();
+    engine.version = ENGINE_VERSION;
     /* https://www.sqlite.org/json1.html#jsonbx */
     if (sqlite3_libversion_number() >= 3045000) {
         dialect.binary_json = "BLOB";

@@ -45,9 +45,11 @@ pub fn is_here(engine: &dyn Engine) -> bool {
     match engine.availability() {
         Availability::Ready { .. } => true,
         Availability::Missing { why, remedy } => {
-            let info = engine.info();
-            let what = if engine.is_given() { "given server" } else { info.id };
-            skipped(what, format!("{}: {why}; {remedy}", info.name));
+            let id = engine.info().id;
+            match engine.is_given() {
+                true => skipped("given server", format!("{id}: {why}; {remedy}")),
+                false => skipped(id, format!("{why}; {remedy}")),
+            }
             false
         }
     }

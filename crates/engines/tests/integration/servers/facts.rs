@@ -85,9 +85,9 @@ pub struct Given {
     pub databases: fn(&mut Store, &str) -> Vec<String>,
 }
 
-/// The facts of every server engine of this build.
+/// The facts of every server engine of this build that starts a server.
 pub fn all() -> impl Iterator<Item = &'static Facts> {
-    let servers = ENGINES.iter().filter(|engine| engine.info().kind == Kind::Server);
+    let servers = ENGINES.iter().filter(|e| e.info().kind == Kind::Server && !e.is_given());
     servers.map(|engine| {
         let id = engine.info().id;
         let found = FACTS.iter().find(|facts| facts.engine.0 == id);
