@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use embermark_engines::EngineError;
-use embermark_engines::sql::{Access, Param, ResultRow, SqlStore, Statement};
+use embermark_engines::sql::{Access, Param, ResultRow, Rows, SqlStore, Statement};
 use embermark_model::Durability;
 
 use super::POSTGRES;
-use super::owner::{ask, url_of};
+use super::owner::{ask, run, url_of};
 use crate::server::owner::{again, passes, told};
 use crate::server::processes::peak;
-use crate::server::readings::one_int;
+use crate::server::readings::{Made, made, one_int};
 use crate::server::{options, setting, sql};
 
 #[test]
@@ -155,5 +155,39 @@ fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
     assert!(error.contains("connection"), "{error}");
     store.reconnect().unwrap().unwrap();
     assert_eq!(one_int(&mut *store, "SELECT 1").unwrap(), Some(1));
+    store.close().unwrap();
+}
+
+/// Rows, among which the connection they go by is ended.
+struct Ends<'a> {
+    rows: Made,
+    at: i64,
+    end: &'a mut dyn FnMut(),
+}
+
+impl Rows for Ends<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        if self.rows.next == self.at {
+            (self.end)();
+        }
+        self.rows.next()
+    }
+}
+
+#[test]
+fn a_connection_that_is_lost_with_rows_under_way_is_an_error_and_is_made_anew() {
+    let Some((dir, mut store)) = POSTGRES.readings(Durability::None) else { return };
+    let (url, sql) = (url_of(&dir), "INSERT INTO readings VALUES ($1, $2, $3, $4)");
+    for at in [0, 100, 5_000] {
+        let insert = store.prepare(sql).unwrap();
+        let own = one_int(&mut *store, "SELECT pg_backend_pid()").unwrap().unwrap();
+        store.begin(Access::Write).unwrap();
+        let mut end = || run(&url, &format!("SELECT pg_terminate_backend({own}, 60000)"));
+        let mut rows = Ends { rows: made(0..20_000), at, end: &mut end };
+        let error = store.run_each(insert, &mut rows).unwrap_err().to_string();
+        assert!(error.starts_with("postgres could not run `INSERT INTO readings"), "{error}");
+        store.reconnect().unwrap().unwrap();
+        assert_eq!(one_int(&mut *store, "SELECT count(*) FROM readings").unwrap(), Some(0));
+    }
     store.close().unwrap();
 }
