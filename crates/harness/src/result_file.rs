@@ -44,3 +44,28 @@ pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError
         HarnessError::file(path, "write the result", error)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use embermark_report::load;
+
+    use super::*;
+
+    #[test]
+    fn a_result_is_one_line_and_compressed_by_its_name_and_reads_back_as_it_was() {
+        let result = load(Path::new("../report/tests/fixtures/schema-1.json")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [plain, gzip] = ["a.json", "a.json.gz"].map(|name| folder.path().join(name));
+        for path in [&plain, &gzip] {
+            write_result(path, &result).unwrap();
+            let back = serde_json::to_value(load(path).unwrap()).unwrap();
+            assert!(back == serde_json::to_value(&result).unwrap(), "{}", path.display());
+        }
+        let [plain, gzip] = [plain, gzip].map(|path| fs::read(path).unwrap());
+        assert_eq!(plain.iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert!(gzip.starts_with(&[0x1f, 0x8b]) && gzip.len() < plain.len() / 3, "{}", gzip.len());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+    }
+}
