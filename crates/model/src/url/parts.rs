@@ -28,25 +28,19 @@ enum Database {
     Name,
 }
 
+const POSTGRES: Form = Form {
+    engine: "postgres",
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://user:password@host:port/database",
+    keywords: true,
+    database: Database::Name,
+    parameters: true,
+    password: false,
+};
+
 const FORMS: [Form; 7] = [
-    Form {
-        engine: "postgres",
-        schemes: &["postgres", "postgresql"],
-        example: "postgres://user:password@host:port/database",
-        keywords: true,
-        database: Database::Name,
-        parameters: true,
-        password: false,
-    },
-    Form {
-        engine: "timescaledb",
-        schemes: &["postgres", "postgresql"],
-        example: "postgres://user:password@host:port/database",
-        keywords: true,
-        database: Database::Name,
-        parameters: true,
-        password: false,
-    },
+    POSTGRES,
+    Form { engine: "timescaledb", ..POSTGRES },
     Form {
         engine: "mariadb",
         schemes: &["mysql"],
