@@ -19,7 +19,7 @@ pub trait Engine: Sync {
     /// Whether it can run here, found out without starting it for long.
     fn availability(&self) -> Availability;
 
-    /// Whether it runs only on a server that is given by URL: there is none that could be installed here.
+    /// Whether it runs only on a server given by its URL, because embermark installs none.
     fn is_given(&self) -> bool {
         false
     }

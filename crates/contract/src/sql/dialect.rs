@@ -4,7 +4,7 @@ use super::{Nullable, ResultRow, SqlType, TableDef};
 use crate::Result;
 
 /// How an engine writes a table that is parted by ranges of an integer column, so that the rows of a range go
-/// as a whole. The column stands in the table's key.
+/// as a whole. The column is part of the table's key.
 pub trait RangePartitions: Sync {
     /// Statements that create the table, with a first part `name` for values from `from` up to but without
     /// `to`.
@@ -76,7 +76,7 @@ pub trait Dialect: Sync {
         self.type_name(SqlType::Text)
     }
 
-    /// The name of the type of a column that stands in the key or in an index. An engine may limit
+    /// The name of the type of a column that is part of the key or of an index. An engine may limit
     /// the length of texts and bytes there, and refuses what is longer.
     fn indexed_type(&self, of: SqlType) -> &'static str {
         self.type_name(of)

@@ -170,7 +170,7 @@ impl Column {
         finite && (of_type || !self.is_typed)
     }
 
-    /// Takes the type of the first value that is none, where it has no type yet.
+    /// Takes the type of the first value that is not NULL, if it has no type yet.
     fn take_type(&mut self, value: Param<'_>) {
         let of = match value {
             _ if self.is_typed => return,

@@ -1,7 +1,7 @@
 //! `timescaledb`: a schema of a PostgreSQL server that is given by URL and has the extension TimescaleDB.
 //!
 //! A table whose key has a time is made a hypertable, and every other stays a plain table. Everything else is
-//! PostgreSQL's adapter, whose name stands in the errors of statements.
+//! PostgreSQL's adapter, whose name is in the errors of statements.
 
 use embermark_model::Durability;
 

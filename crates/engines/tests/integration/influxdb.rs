@@ -1,10 +1,12 @@
 //! InfluxDB beyond what every server must do: what its series store does, in every tier.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
+use std::sync::Arc;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
@@ -20,6 +22,36 @@ mod second;
 mod third;
 
 const INFLUXDB: ServerEngine = ServerEngine("influxdb");
+
+/// A private server behind a stand-in of a later version, with its address and its user with the password.
+fn private(dir: &Path) -> (Box<dyn SeriesStore>, String, String) {
+    let options = OpenOptions { link: Link::Loopback, ..options(dir, Durability::Process) };
+    let owner = series(INFLUXDB.open(&options).store);
+    let Join::At(at) = owner.join() else { panic!("nobody may join") };
+    let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    (owner, url.replace("http://", ""), user.to_owned())
+}
+
+/// A stand-in that serves each connection in a thread of its own, until the test's process ends.
+fn stand_in(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = Arc::new(serve);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let serve = Arc::clone(&serve);
+            thread::spawn(move || serve(stream.unwrap()));
+        }
+    });
+    address
+}
+
+/// Answers a request.
+fn respond(stream: &mut TcpStream, status: u16, body: &[u8]) {
+    let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+}
 
 /// Writes the point of a number.
 fn write(store: &mut dyn SeriesStore, n: i64) -> Result<()> {

@@ -7,11 +7,11 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use embermark_engines::{Join, Link, OpenOptions};
+use embermark_engines::Join;
 use embermark_model::Durability;
 
-use super::{INFLUXDB, assert_holds, made};
-use crate::server::{given, options, series};
+use super::{INFLUXDB, assert_holds, made, private, respond, stand_in};
+use crate::server::{given, series};
 
 /// What has been asked, each `POST /api/v2/buckets`, and the buckets that are there.
 #[derive(Default)]
@@ -148,9 +148,7 @@ fn serve(stream: TcpStream, first: &(String, String), seen: &Mutex<Seen>) {
             (method, path) => panic!("{method} {path} is nothing that version 2 has"),
         };
         let (status, body) = answer;
-        let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", body.len());
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body.as_bytes()).unwrap();
+        respond(&mut stream, status, body.as_bytes());
     }
 }
 
@@ -167,23 +165,12 @@ fn a_bucket_of_version_2_is_made_written_asked_and_deleted() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let private = options(dir.path(), Durability::Process);
-    let owner = series(INFLUXDB.open(&OpenOptions { link: Link::Loopback, ..private }).store);
-    let Join::At(at) = owner.join() else { panic!("nobody may join") };
-    let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let first = (url.replace("http://", ""), user.to_owned());
+    let (owner, address, user) = private(dir.path());
+    let first = (address, user);
 
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let seen = Arc::new(Mutex::new(Seen::default()));
     let shared = Arc::clone(&seen);
-    // Ends with the test's process.
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (first, seen) = (first.clone(), Arc::clone(&shared));
-            thread::spawn(move || serve(stream.unwrap(), &first, &seen));
-        }
-    });
+    let address = stand_in(move |stream| serve(stream, &first, &shared));
     let open = |user: &str| {
         INFLUXDB.engine().open(&given(&format!("http://{user}@{address}"), Durability::Power))
     };

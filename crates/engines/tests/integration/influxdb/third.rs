@@ -3,17 +3,16 @@
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
-use embermark_engines::{Join, Link, OpenOptions};
+use embermark_engines::Join;
 use embermark_model::Durability;
 use serde_json::{Map, Value};
 
 use super::second::Request;
-use super::{INFLUXDB, assert_holds, made};
-use crate::server::{given, options, series, setting};
+use super::{INFLUXDB, assert_holds, made, private, respond, stand_in};
+use crate::server::{given, series, setting};
 
 /// What has been asked, without the name of the database, and whether that is there.
 #[derive(Default)]
@@ -176,9 +175,7 @@ fn serve(stream: TcpStream, first: &First, seen: &Mutex<Seen>) {
     let mut stream = stream;
     while let Some(request) = Request::read(&mut reader) {
         let (status, body) = answer(&request, first, seen);
-        let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", body.len());
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body.as_bytes()).unwrap();
+        respond(&mut stream, status, body.as_bytes());
     }
 }
 
@@ -188,25 +185,13 @@ fn a_database_of_version_3_is_made_written_asked_and_deleted() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let private = options(dir.path(), Durability::Process);
-    let owner = series(INFLUXDB.open(&OpenOptions { link: Link::Loopback, ..private }).store);
-    let Join::At(at) = owner.join() else { panic!("nobody may join") };
-    let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let (owner, address, user) = private(dir.path());
     let (name, password) = user.split_once(':').unwrap();
-    let first =
-        First { address: url.replace("http://", ""), user: format!("u={name}&p={password}") };
+    let first = First { address, user: format!("u={name}&p={password}") };
 
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let seen = Arc::new(Mutex::new(Seen::default()));
     let shared = Arc::clone(&seen);
-    // Ends with the test's process.
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (first, seen) = (first.clone(), Arc::clone(&shared));
-            thread::spawn(move || serve(stream.unwrap(), &first, &seen));
-        }
-    });
+    let address = stand_in(move |stream| serve(stream, &first, &shared));
     let open = |user: &str, durability| {
         INFLUXDB.engine().open(&given(&format!("http://{user}@{address}"), durability))
     };
