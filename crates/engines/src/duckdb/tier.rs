@@ -31,7 +31,8 @@ pub(super) const BROKEN: [&str; 3] = ["1.5.6", "2.0.0", "2.0.1"];
 /// - `process`: `fsync_mode = 'none'`, a setting since 2.0: nothing is synced, a checkpoint neither. An
 ///   older library has none, and syncs.
 /// - `none`: `RECOVERY_MODE no_wal_writes`, an option of ATTACH since 1.5: nothing is written before
-///   a checkpoint. An older library has none, and logs.
+///   a checkpoint. An older library has none, and logs. Since 2.0 a checkpoint syncs nothing then, by
+///   `fsync_mode = 'none'`.
 pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
     let is = |known: fn(&DuckLib) -> bool| library.is_some_and(known);
     let (synced, power) = match is(|library| BROKEN.contains(&&*library.version)) {
