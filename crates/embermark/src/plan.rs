@@ -95,7 +95,7 @@ impl PlanArgs {
             Some(Rate::PerSecond(rate)) => {
                 let takes = |w: &&dyn Workload| {
                     let info = w.info();
-                    !info.points.is_empty() || info.until_steady
+                    !info.points.is_empty() || info.until_steady || !info.arrivals.is_empty()
                 };
                 // Where nothing takes it, that is an error and not left out.
                 (!lasts || workloads.iter().any(takes)).then_some(rate)

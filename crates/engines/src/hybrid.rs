@@ -7,7 +7,8 @@ use std::time::Duration;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
-use crate::duckdb::DuckDb;
+use crate::duckdb::{DuckDb, FSYNC_MODE};
+use crate::settings::LEFT;
 use crate::sql::SqlStore;
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
@@ -62,7 +63,14 @@ impl Over {
         let memory = if self.front_caches { options.memory / 2 } else { options.memory };
         let part = OpenOptions { memory, settings: Vec::new(), ..options.clone() };
         let front = OpenOptions { dir: options.dir.join(FRONT), ..part.clone() };
-        (front, OpenOptions { durability: Durability::None, clients: options.clients + 1, ..part })
+        // It logs nothing, since what is not in its file is brought again; but what its file says that it holds must have
+        // reached the disk. Without syncs the power leaves a file that says more than it holds.
+        let settings = match options.durability {
+            Durability::Power => vec![(FSYNC_MODE.to_owned(), LEFT.to_owned())],
+            _ => Vec::new(),
+        };
+        let clients = options.clients + 1;
+        (front, OpenOptions { durability: Durability::None, clients, settings, ..part })
     }
 
     fn options(&self, options: &OpenOptions, mirror: OpenOptions) -> Result<Options> {

@@ -258,7 +258,11 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         return sharing::variants(plan, workload);
     }
     let searches = plan.rate == Rate::Max;
-    let runs = |name: &&str| asked(plan, name) && workload.searches.contains(name) == searches;
+    let runs = |name: &&str| {
+        let is_due = workload.arrivals.contains(name)
+            || workload.searches.contains(name) == searches;
+        is_due && asked(plan, name)
+    };
     let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();
     let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
     let mut variants: Vec<_> =

@@ -151,6 +151,10 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
                 "rows of {name} come in, old ones go, {number} questions are asked, until it is steady"
             )
         }
+        Work::Arrive(arrive) => {
+            let (rate, name) = (arrive.rate, name(&arrive.table));
+            format!("{rate} rows a second come to {name} from a sensor that waits for nobody")
+        }
         Work::Sequence(Sequence { insert: None, questions }) => {
             format!("asks {} questions one after the other", questions.len())
         }

@@ -30,6 +30,12 @@ impl Definition {
             {
                 return None;
             }
+            Work::Arrive(arrive) => {
+                let insert = &self.phases[arrive.insert].work;
+                let own = commit.or_else(|| committed(insert));
+                let each = own == Some(Commit::Each) && arrive.collect.is_none();
+                if each { Counts::Ingest } else { Counts::Load }
+            }
             Work::Insert { .. } if commit == Some(Commit::Each) => Counts::Ingest,
             Work::Insert { .. } => Counts::Load,
             Work::Open { .. } => Counts::Start,

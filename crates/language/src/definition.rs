@@ -14,7 +14,7 @@ pub use keys::{Count, Keys, KeysOf, OPS, Range, SKEW, Span};
 pub use question::{
     Aggregate, Bound, Compute, Condition, Correlate, Group, Grouped, Having, Operator, OrderBy,
 };
-pub use work::{End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work};
+pub use work::{Arrive, End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work};
 
 /// A workload file.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,14 @@ impl Definition {
     pub fn keep(&self) -> Option<&Keep> {
         self.phases.iter().find_map(|phase| match &phase.work {
             Work::Keep(keep) => Some(keep),
+            _ => None,
+        })
+    }
+
+    /// Returns what it says of rows that arrive by themselves.
+    pub fn arrivals(&self) -> impl Iterator<Item = &Arrive> {
+        self.phases.iter().filter_map(|phase| match &phase.work {
+            Work::Arrive(arrive) => Some(arrive),
             _ => None,
         })
     }

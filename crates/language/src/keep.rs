@@ -25,7 +25,8 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     fields.only(&["keep", "table", "step", "insert", "ask", "every", "at-most", "about"]);
     let node = fields.get("keep")?;
     let table = phase::table_of(fields, drafts)?;
-    let (time, of) = time(&node, &drafts[table])?;
+    let help = "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]";
+    let (time, of) = time(&node, &drafts[table], "the times of which rows are to go?", help)?;
     let window = constant::length(&node, of);
     let step = fields.maybe("step", |node| constant::length(&node, of));
     let insert = fields.need("insert", "insert = \"rows\": the name of an insert", |node| {
@@ -59,20 +60,24 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     Some(Keep { table, time, window, step, insert, ask, every, at_most })
 }
 
-/// The column of time, with which the key begins.
-fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<(usize, ColumnType)> {
+/// The column of time, with which the key begins; `label` and `help` say for what.
+pub fn time(
+    node: &Node<'_>,
+    draft: &Draft<'_>,
+    label: &str,
+    help: &str,
+) -> Option<(usize, ColumnType)> {
     let first = *draft.key.as_ref()?.first()?;
     let column = draft.column(first)?;
     if let ColumnType::Timestamp(_) = column.of {
         return Some((first, column.of));
     }
     let what = format!("the key of '{}' begins with '{}'", draft.name, column.name);
-    let label = "the times of which rows are to go?";
-    node.mistake(what, label, "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]")
+    node.mistake(what, label, help)
 }
 
 /// The place of the insert by which rows come in.
-fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usize> {
+pub fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usize> {
     let place = member(node, node.text()?, phases, "rows come in by an insert")?;
     let name = phases[place].name;
     match phases[place].work? {

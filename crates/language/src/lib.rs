@@ -4,6 +4,7 @@
 //! wrong with it. `docs/workload-files.md` has the whole language.
 
 mod about;
+mod arrive;
 mod built_in;
 mod checks;
 mod column;
@@ -32,8 +33,9 @@ mod variant;
 
 pub use built_in::{BUILT_IN, PUBLISHED};
 pub use criterion::{Counted, counted, kind_of_machine};
+pub use arrive::FASTEST;
 pub use definition::{
-    Aggregate, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count, Definition, End,
+    Aggregate, Arrive, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count, Definition, End,
     Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part,
     Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql, UNTIL_STEADY, Usual, Variant,
     Work,

@@ -28,6 +28,7 @@ pub enum Verb {
     Mix,
     Sequence,
     Keep,
+    Arrive,
 }
 
 /// What `do` is given, and the keys beside it.
@@ -51,14 +52,19 @@ const VERBS: [(&str, Verb); 14] = [
 impl Verb {
     /// Whether it is made of other phases.
     pub fn is_composed(self) -> bool {
-        matches!(self, Self::Mix | Self::Sequence | Self::Keep)
+        matches!(self, Self::Mix | Self::Sequence | Self::Keep | Self::Arrive)
     }
 
-    /// Reads which one it is: of `do`, `sql`, `mix`, `sequence` and `keep` a phase has one.
+    /// Reads which one it is: of `do`, `sql`, `mix`, `sequence`, `keep` and `arrive` a phase has one.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
         let given = |key: &str| fields.get(key).is_some();
         let sql = fields.entries().iter().any(|entry| entry.name.starts_with("sql"));
-        let composed = [("mix", Self::Mix), ("sequence", Self::Sequence), ("keep", Self::Keep)];
+        let composed = [
+            ("mix", Self::Mix),
+            ("sequence", Self::Sequence),
+            ("keep", Self::Keep),
+            ("arrive", Self::Arrive),
+        ];
         let composed: Vec<Self> =
             composed.into_iter().filter(|(key, _)| given(key)).map(|(_, verb)| verb).collect();
         match (given("do"), sql, &composed[..]) {
@@ -68,13 +74,13 @@ impl Verb {
             (false, false, []) => fields.mistake(
                 "a phase that does nothing",
                 format!(
-                    "write do = \"…\" with one of {}; or sql, mix, sequence, or keep",
+                    "write do = \"…\" with one of {}; or sql, mix, sequence, keep or arrive",
                     VERBS.map(|v| v.0).join(", ")
                 ),
             ),
             _ => fields.mistake(
                 "several things in one phase",
-                "one of do, sql, mix, sequence and keep: make several phases",
+                "one of do, sql, mix, sequence, keep and arrive: make several phases",
             ),
         }
     }
@@ -100,7 +106,7 @@ impl Verb {
                 &["ops", "keys", "absent", "rows", "commit", "older", "time", "where", "per"]
             }
             // They read their own.
-            Self::Sql | Self::Mix | Self::Sequence | Self::Keep => &[],
+            Self::Sql | Self::Mix | Self::Sequence | Self::Keep | Self::Arrive => &[],
         }
     }
 }
@@ -180,6 +186,6 @@ pub fn read(
             Some(Work::ReadModifyWrite { table, keys, set, commit })
         }
         Verb::Delete => Some(Work::Delete { table, removed: reading.removed()? }),
-        Verb::Sql | Verb::Mix | Verb::Sequence | Verb::Keep => None,
+        Verb::Sql | Verb::Mix | Verb::Sequence | Verb::Keep | Verb::Arrive => None,
     }
 }

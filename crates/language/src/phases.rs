@@ -3,6 +3,7 @@
 use embermark_model::table::Table;
 
 use crate::about;
+use crate::arrive;
 use crate::definition::{Asked, Change, Phase, Removed, Work};
 use crate::keep;
 use crate::mix::{self, Member};
@@ -119,10 +120,11 @@ enum Only {
 }
 
 /// What `only` is given.
-const ONLY: [(&str, Only); 4] = [
+const ONLY: [(&str, Only); 5] = [
     ("mix", Only::Part),
     ("sequence", Only::Part),
     ("keep", Only::Part),
+    ("arrive", Only::Part),
     ("variant", Only::Variant),
 ];
 
@@ -166,6 +168,7 @@ fn composed<'a>(
                 Some(Verb::Mix) => mix::read(fields, &members).map(Work::Mix),
                 Some(Verb::Sequence) => sequence::read(fields, &members).map(Work::Sequence),
                 Some(Verb::Keep) => keep::read(fields, &members, drafts).map(Work::Keep),
+                Some(Verb::Arrive) => arrive::read(fields, &members, drafts).map(Work::Arrive),
                 _ => None,
             }
         })
@@ -175,6 +178,7 @@ fn composed<'a>(
         let sequence = begun.fields.get("sequence");
         mix || sequence.is_some_and(|sequence| sequence::names(&sequence, name))
             || keep::names(&begun.fields, name)
+            || arrive::names(&begun.fields, name)
     };
     let named = |name: &str| begun.iter().flatten().any(|begun| names(begun, name));
     for (entry, begun) in entries.iter().zip(begun) {
@@ -182,7 +186,7 @@ fn composed<'a>(
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
             only.add(
                 format!("'{}' never runs", entry.name),
-                "no mix, sequence or keep has it as a part",
+                "no mix, sequence, keep or arrive has it as a part",
                 "name it in one, or leave 'only' out",
             );
         }

@@ -93,6 +93,7 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
         Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),
         Work::Keep(keep) => keep.parts().any(|part| changes.contains(&part)),
+        Work::Arrive(arrive) => changes.contains(&arrive.insert),
         _ => false,
     };
     let made_of_changed: Vec<usize> = (0..of.phases.len()).filter(is_made_of_changed).collect();

@@ -5,6 +5,7 @@ pub(crate) mod device;
 mod legend;
 pub(crate) mod means;
 mod naming;
+mod rates;
 mod shortfalls;
 mod strengths;
 
@@ -55,9 +56,11 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.push(heads.collect::<Vec<_>>().join("\n"));
         out.extend(not_ok(file, &comparison, &lines, &scaling, options));
         out.extend(device::blocks(&device, options));
+        out.extend(rates::block(file, options));
         return out.join("\n\n") + "\n";
     }
     out.extend(of_tiers(&comparison, &lines, options));
+    out.extend(rates::block(file, options));
     out.extend(legend::lines(file, &lines, options));
     out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));

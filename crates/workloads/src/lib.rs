@@ -22,6 +22,7 @@ use embermark_model::plan::{DataSource, Dataset, Rate};
 use embermark_model::result::{Execution, PhaseKind, PhaseResult, SteadyState, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
+mod arrivals;
 pub mod defined;
 mod generated;
 mod http;
@@ -32,7 +33,7 @@ mod strategy;
 mod write_behind;
 
 use defined::Defined;
-pub use machine::{CONFIRMATIONS, FASTEST};
+pub use arrivals::{CONFIRMATIONS, FASTEST};
 pub use observer::{Companions, NoopObserver, PhaseObserver};
 use strategy::Strategy;
 
@@ -95,6 +96,8 @@ pub struct Info {
     pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
+    /// Phases of rows that arrive by themselves: at a rate, or, where the plan asks for the highest, in search of it.
+    pub arrivals: &'static [&'static str],
     /// Phases that run in the variants that change them, and in no other: a plan that does not ask for
     /// such a variant does not run them.
     pub apart: &'static [&'static str],

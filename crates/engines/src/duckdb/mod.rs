@@ -29,7 +29,8 @@ use embermark_libraries::duckdb::connection::Connection;
 use embermark_libraries::duckdb::library::{DuckLib, LIBRARY, VARIABLE};
 use statement::Prepared;
 use store::Session;
-use tier::{FSYNC_MODE, Log, tiers};
+pub(crate) use tier::FSYNC_MODE;
+use tier::{Log, tiers};
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";

@@ -49,7 +49,7 @@ pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
 
 /// What is synced: `STANDARD`, `NONE`, or `FULL`, which differs from the first on macOS alone
 /// (<https://github.com/duckdb/duckdb/pull/25784>).
-pub(super) const FSYNC_MODE: &str = "fsync_mode";
+pub(crate) const FSYNC_MODE: &str = "fsync_mode";
 
 const NO_LOG: TierSetting<Log> =
     TierSetting::of(Durability::None, Log::None, "ATTACH with RECOVERY_MODE no_wal_writes", MANUAL);

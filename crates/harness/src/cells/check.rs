@@ -141,13 +141,15 @@ pub(super) fn names(
             file.display()
         )));
     }
-    if plan.rate == Rate::Max && workloads.iter().all(|workload| workload.searches.is_empty()) {
+    let searches = |info: &WorkloadInfo| !info.searches.is_empty() || !info.arrivals.is_empty();
+    if plan.rate == Rate::Max && !workloads.iter().any(searches) {
         let with: Vec<&str> = (catalog.workloads.iter().map(|w| w.info()))
-            .filter(|info| !info.searches.is_empty())
+            .filter(searches)
             .map(|info| info.id)
             .collect();
         return Err(HarnessError::Plan(format!(
-            "none of the workloads has a highest rate to look for: run `embermark rate` with {}",
+            "none of the workloads has a highest rate to look for: run `embermark rate` with {}, or with a file that has a \
+             phase with `arrive`",
             with.join(", ")
         )));
     }

@@ -27,6 +27,10 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
         let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
         let mine = phases.iter().filter(|name| asked(plan, name) && is_new(name));
         let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
+        // Rows that arrive have one writer, and take the rate, too.
+        let arrive = workload.arrivals.iter().filter(|name| asked(plan, name) && is_new(name));
+        let arrive = arrive.filter(|_| plan.clients == 1).map(|name| (*name).to_owned());
+        let phases: Vec<String> = phases.into_iter().chain(arrive).collect();
         if !phases.is_empty() {
             planned.push((variant, phases));
         }
@@ -72,7 +76,7 @@ pub(super) fn check(
         ),
         _ if plan.target_rate.is_some()
             && names(workloads).is_empty()
-            && workloads.iter().all(|info| !info.until_steady) =>
+            && workloads.iter().all(|info| !info.until_steady && info.arrivals.is_empty()) =>
         {
             format!(
                 "none of the workloads has point operations to start at a rate: leave it out, or run {}",

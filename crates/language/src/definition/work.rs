@@ -150,6 +150,8 @@ pub enum Work {
     Sequence(Sequence),
     /// `keep`: rows come in without end, and those that are older than a window go.
     Keep(Keep),
+    /// `arrive`: rows come at a rate from a sensor that waits for nobody.
+    Arrive(Arrive),
 }
 
 impl Work {
@@ -171,6 +173,7 @@ impl Work {
             Self::Range(range) => Some(range.table),
             Self::Group(group) => Some(group.table),
             Self::Correlate(correlate) => Some(correlate.table),
+            Self::Arrive(arrive) => Some(arrive.table),
             Self::Sql(_) | Self::Mix(_) | Self::Sequence(_) | Self::Keep(_) => None,
         }
     }
@@ -204,6 +207,27 @@ impl Keep {
     pub fn parts(&self) -> impl Iterator<Item = usize> + '_ {
         std::iter::once(self.insert).chain(self.ask.iter().copied())
     }
+}
+
+/// Rows come at a rate from a sensor that waits for nobody, through a queue of bounded length: what does not fit is lost. They
+/// come behind those of a table, and are its rows again and again, each time later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrive {
+    /// The table, whose key begins with the time.
+    pub table: usize,
+    /// The column of time.
+    pub time: usize,
+    /// The place of the `insert` by which rows are stored, one a commit or a batch, in [`super::Definition::phases`].
+    pub insert: usize,
+    /// Rows a second.
+    pub rate: u64,
+    /// Rows that wait in the queue at most.
+    pub queue: usize,
+    /// `collect`: the rows of so long are one commit, and another thread collects the next ones meanwhile. `None`: the insert says
+    /// what a commit covers.
+    pub collect: Option<Duration>,
+    /// How long it is measured.
+    pub lasts: Duration,
 }
 
 /// Several phases one after the other, timed as one. Places count in [`super::Definition::phases`].
@@ -296,7 +320,7 @@ pub struct Sql {
     pub ordered: bool,
 }
 
-/// The default of [`Mix::lasts`] where it goes by rates.
+/// The default of [`Mix::lasts`] where it goes by rates, and of [`Arrive::lasts`].
 pub const LASTS: Duration = Duration::from_secs(30);
 
 /// The default of [`Mix::lasts`] where it goes on until it is steady, and of [`Keep::at_most`].

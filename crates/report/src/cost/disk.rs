@@ -2,7 +2,7 @@
 
 use embermark_model::result::DiskCurve;
 
-use super::{Cost, Costs};
+use super::{Cost, Costs, Does};
 use crate::grid::{Annotated, Grid, Text};
 use crate::notes::note;
 use crate::statistics::median;
@@ -18,7 +18,7 @@ const NEARLY: f64 = 0.99;
 /// The table, with a line for each that wrote; nothing where nobody was sampled.
 pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     let lines: Vec<(&Cost<'_>, Vec<&DiskCurve>)> = (costs.lines.iter())
-        .filter(|line| line.phase == "write" && line.status.has_figures())
+        .filter(|line| line.does == Does::Writes && line.status.has_figures())
         .map(|line| (line, line.curves().filter(|curve| !curve.points.is_empty()).collect()))
         .filter(|(_, curves): &(_, Vec<_>)| !curves.is_empty())
         .collect();

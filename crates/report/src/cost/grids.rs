@@ -3,7 +3,7 @@
 use embermark_model::result::{Latency, ResultFile};
 
 use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs, RESPONSE, disk, of, source};
+use super::{Cost, Costs, Does, RESPONSE, disk, of, source};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::{Beside, format, text};
@@ -13,7 +13,7 @@ pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec
     let costs = of(file);
     let mut tables: Vec<Annotated> =
         costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
-    if !costs.is_empty() && beside != Beside::None {
+    if costs.iter().any(|costs| !costs.own) && beside != Beside::None {
         tables.extend(source::tables(&costs, weights));
     }
     tables
@@ -90,8 +90,17 @@ const LIVE: [Column; 6] = [
     ("oldest", |cost| duration(cost.latency("staleness", |latency| Some(latency.max)))),
 ];
 
+/// Of a user's own rows.
+const ARRIVALS: [Column; 5] = [
+    ("rows/s", |cost| counted(cost.median("achieved-rate").map(|rate| rate as u64))),
+    WRITES[0],
+    WRITES[1],
+    WRITES[2],
+    WRITES[3],
+];
+
 const SUSTAINED: [Column; 5] = [
-    ("samples/s", |cost| counted(cost.median("sustained-rate").map(|rate| rate as u64))),
+    ("rate", |cost| counted(cost.median("sustained-rate").map(|rate| rate as u64))),
     ("commit", |cost| commit(cost, p50)),
     ("p99", |cost| commit(cost, p99)),
     ("service", service),
@@ -99,13 +108,16 @@ const SUSTAINED: [Column; 5] = [
 ];
 
 fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
-    let of_phase = |wanted: &dyn Fn(&str) -> bool| -> Vec<&Cost<'_>> {
-        costs.lines.iter().filter(|line| wanted(line.phase)).collect()
+    let all_that = |does: Does| -> Vec<&Cost<'_>> {
+        costs.lines.iter().filter(|line| line.does == does).collect()
     };
-    let writing = of_phase(&|phase| phase == "write");
-    let reading = of_phase(&|phase| phase.starts_with("read"));
-    let live = of_phase(&|phase| phase == "live");
-    let sustained = of_phase(&|phase| phase == "sustained");
+    if costs.own {
+        return own_tables(costs, &all_that(Does::Writes), &all_that(Does::Searches));
+    }
+    let writing = all_that(Does::Writes);
+    let reading = all_that(Does::Reads);
+    let live = all_that(Does::Both);
+    let sustained = all_that(Does::Searches);
     let write_scores = ranked(&writing, &Resource::WRITING, weights);
     let read_scores = ranked(&reading, &Resource::READING, weights);
     let both: Vec<Option<f64>> = (reading.iter().zip(&read_scores))
@@ -148,17 +160,59 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
         tables.push(table(title("writing and reading at once"), &live, &columns, Vec::new()));
     }
     if !sustained.is_empty() {
-        let title = format!(
-            "{} · durability {} · highest rate without a loss",
-            text::plain(costs.workload),
-            costs.durability
-        );
-        tables.push(table(title, &sustained, &SUSTAINED, Vec::new()));
+        tables.push(highest(costs, &sustained, None));
     }
     if let Some(last) = tables.last_mut() {
         last.notes.extend(legend(costs, weights));
     }
     tables
+}
+
+/// The tables of rows that arrive by themselves in a user's own file, phase by phase.
+fn own_tables(
+    costs: &Costs<'_>,
+    writing: &[&Cost<'_>],
+    searches: &[&Cost<'_>],
+) -> Vec<Annotated> {
+    let mut tables = Vec::new();
+    for phase in text::unique(writing.iter().map(|line| line.phase)) {
+        let lines: Vec<&Cost<'_>> =
+            writing.iter().copied().filter(|line| line.phase == phase).collect();
+        let rates = lines.iter().filter_map(|line| line.count("target-rate"));
+        let rate = rates.max().map(|rate| format!(", {} rows a second", format::count(rate)));
+        let title = format!(
+            "{} {} · durability {} · {}{}, {}",
+            text::plain(costs.workload),
+            costs.extent,
+            costs.durability,
+            text::plain(phase),
+            rate.unwrap_or_default(),
+            format::duration(costs.window_ns as f64)
+        );
+        let effort = USAGE.len() - 1;
+        let columns = [&ARRIVALS[..], &USAGE[..effort]].concat();
+        tables.push(table(title, &lines, &columns, Vec::new()));
+    }
+    for phase in text::unique(searches.iter().map(|line| line.phase)) {
+        let lines: Vec<&Cost<'_>> =
+            searches.iter().copied().filter(|line| line.phase == phase).collect();
+        tables.push(highest(costs, &lines, Some(phase)));
+    }
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(notes(costs));
+    }
+    tables
+}
+
+/// The table of highest rates, of a phase where it is named.
+fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annotated {
+    let title = format!(
+        "{} · durability {} · highest rate{} without a loss",
+        text::plain(costs.workload),
+        costs.durability,
+        phase.map(|phase| format!(" of {}", text::plain(phase))).unwrap_or_default()
+    );
+    table(title, lines, &SUSTAINED, Vec::new())
 }
 
 /// Scores of lines; those that are no candidates, did not end well or fell short have none. What
@@ -251,13 +305,7 @@ fn line_has(line: &Cost<'_>, column: &str) -> bool {
 }
 
 fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
-    let mut notes = vec![
-        note(
-            "client",
-            "the writer's process, or the reader's, or both of them; an embedded engine is in it, and has no server \
-             and no network. The sensor is another process and not counted"
-                .to_owned(),
-        ),
+    let mut all = vec![
         note(
             "score",
             format!(
@@ -266,6 +314,20 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
             ),
         ),
         note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
+    ];
+    all.extend(notes(costs));
+    all
+}
+
+/// What the columns are that every table of costs has.
+fn notes(costs: &Costs<'_>) -> Vec<Note> {
+    let mut notes = vec![
+        note(
+            "client",
+            "the writer's process, or the reader's, or both of them; an embedded engine is in it, and has no server \
+             and no network. The sensor is another process and not counted"
+                .to_owned(),
+        ),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
     if costs.lines.iter().any(|line| line.growth().is_some()) {
@@ -274,18 +336,25 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         notes.push(note("from empty", says));
     }
     if costs.lines.iter().any(Cost::is_timed_from_due) {
-        let says = "from when a sample was due, or its second was over, until it was committed; service: \
-                    the commit by itself";
+        let says = match costs.own {
+            true => "from when the last row of a commit was due until it was committed, what it waited in the queue \
+                     among that; service: the commit by itself",
+            false => "from when a sample was due, or its second was over, until it was committed; service: \
+                      the commit by itself",
+        };
         notes.push(note("commit", says));
     }
     if costs.lines.iter().any(|line| line.count("filled").is_some()) {
-        let says = "the highest rate, kept for a whole window on a store that was filled with so many \
-                    samples before; the median over the trials";
-        notes.push(note("samples/s", says));
+        let rows = if costs.own { "rows" } else { "samples" };
+        let says = format!(
+            "the highest, in {rows} a second, kept for a whole window on a store that held so many {rows} before \
+             (filled); the median over the trials"
+        );
+        notes.push(note("rate", says));
     }
     let remarks = costs.lines.iter().flat_map(|line| {
-        let who = match line.phase {
-            "sustained" => format!("{} {}", line.engine, line.variant),
+        let who = match line.does {
+            Does::Searches if !costs.own => format!("{} {}", line.engine, line.variant),
             _ => line.engine.to_owned(),
         };
         line.remarks().map(move |remark| (text::plain(remark), who.clone()))

@@ -31,6 +31,33 @@ use crate::{grid, text};
 /// The time of a commit from when it was due to its end.
 const RESPONSE: &str = "response";
 
+/// What is done in a phase that lasts by the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Rows that come are stored.
+    Writes,
+    /// Rows are read.
+    Reads,
+    /// Both.
+    Both,
+    /// The highest rate of rows that come is looked for.
+    Searches,
+}
+
+impl Does {
+    /// By what was counted, or, where nothing was, by the names of older workloads.
+    fn of(phase: &str, observed: &[&Observed]) -> Self {
+        let has = |name: &str| observed.iter().any(|one| one.counts.contains_key(name));
+        match (has("sustained-rate"), has("lost"), has("reads"), phase) {
+            (true, ..) | (_, false, false, "sustained") => Self::Searches,
+            (_, true, true, _) | (_, false, false, "live") => Self::Both,
+            (_, false, true, _) => Self::Reads,
+            (_, false, false, phase) if phase.starts_with("read") => Self::Reads,
+            _ => Self::Writes,
+        }
+    }
+}
+
 /// What one engine used in one phase that lasts by the clock: medians over the trials.
 #[derive(Clone, Debug)]
 pub struct Cost<'a> {
@@ -42,6 +69,8 @@ pub struct Cost<'a> {
     pub variant: &'a str,
     /// The phase.
     pub phase: &'a str,
+    /// What is done in it.
+    pub does: Does,
     /// Never ranked.
     pub reference: bool,
     /// A server that was given by its URL, with its own settings: never ranked either.
@@ -137,6 +166,8 @@ pub struct Costs<'a> {
     pub durability: Durability,
     /// The window in ns.
     pub window_ns: u64,
+    /// Whether it is the user's own: the score is the source's for its own workload.
+    pub own: bool,
     /// In the order of the cells and their phases.
     pub lines: Vec<Cost<'a>>,
 }
@@ -162,6 +193,7 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
                     extent: id.extent(),
                     durability: id.durability,
                     window_ns,
+                    own: file.plan.workload_files.contains_key(&id.workload),
                     lines: vec![line],
                 }),
             }
@@ -192,6 +224,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 base: file.plan.engine_of(&cell.id.engine),
                 variant: &cell.id.variant,
                 phase,
+                does: Does::of(phase, &observed),
                 reference: cell.reference,
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
                 own_durability: cell.own_durability.is_some(),

@@ -73,9 +73,12 @@ pub(super) fn lines(
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
     let machines: BTreeSet<String> = cost::of(file)
         .iter()
-        .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line.phase)))
-        .map(|(workload, phase)| match phase == "sustained" {
-            true => format!("{phase}: the highest rate of all over the engine's own"),
+        .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line)))
+        .map(|(workload, line)| match line.does == cost::Does::Searches {
+            true => {
+                let phase = text::plain(line.phase);
+                format!("{phase}: the highest rate of all over the engine's own")
+            }
             false => {
                 let workload = text::plain(workload);
                 format!("{workload}: times, not what keeping up costs (see the tables)")

@@ -1,5 +1,6 @@
 //! A workload file on one database.
 
+mod arriving;
 mod judge;
 mod kept;
 mod work;
@@ -21,7 +22,7 @@ use super::keep::{self, Played};
 use super::mix;
 use super::mixed::{self, Did};
 use super::oracle::Oracle;
-use super::port::{Database, Different, Found};
+use super::port::{self, Database, Different, Found};
 use super::prepared::PreparedCell;
 use super::until_steady::Board;
 use crate::http::Client;
@@ -78,6 +79,8 @@ pub(super) struct FileBench {
     buffer: Option<Buffer>,
     /// What was played of a `keep`.
     played: Option<Played>,
+    /// How many of the rows that arrived were stored.
+    arrived: Option<u64>,
 }
 
 impl FileBench {
@@ -98,6 +101,7 @@ impl FileBench {
             execution: match prepared.cell.work(phase) {
                 // Its times are those of commits.
                 Work::Keep(keep) => execution(keep.insert),
+                Work::Arrive(arrive) => execution(arrive.insert),
                 _ => whole(prepared.cell.parts_of(phase).into_iter().map(execution)),
             },
         });
@@ -123,6 +127,7 @@ impl FileBench {
             poster: None,
             buffer: None,
             played: None,
+            arrived: None,
         }
     }
 
@@ -136,16 +141,10 @@ impl FileBench {
         if self.laid.as_ref().is_some_and(|(laid, mix)| (&laid[..], *mix) == (phases, in_mix)) {
             return;
         }
-        self.database.take(Arc::default());
-        let mut arena = Arc::try_unwrap(std::mem::take(&mut self.arena)).unwrap_or_default();
-        arena.clear();
-        for &phase in phases {
-            let operations = self.prepared.operations(phase, in_mix);
-            self.database.lay_out(phase, operations, &mut arena);
-        }
-        self.arena = Arc::new(arena);
+        let Self { prepared, database, arena, .. } = self;
+        let laid = phases.iter().map(|phase| (*phase, prepared.operations(*phase, in_mix)));
+        port::lay_out(&mut **database, arena, laid);
         self.laid = Some((SmallVec::from_slice(phases), in_mix));
-        self.database.take(Arc::clone(&self.arena));
     }
 }
 
@@ -170,6 +169,9 @@ impl FileBench {
         self.will_change(work);
         if let Work::Keep(keep) = work {
             return self.keep(keep, meter, observer);
+        }
+        if let Work::Arrive(arrive) = work {
+            return self.arrive(phase, arrive, meter, observer);
         }
         if matches!(work, Work::Mix(_)) || self.crew.is_some() {
             self.share(phase, meter)?;
@@ -252,6 +254,9 @@ impl Bench for FileBench {
         let work = self.cell().work(phase);
         if let Work::Keep(keep) = work {
             return self.ready_to_keep(phase, keep);
+        }
+        if let Work::Arrive(arrive) = work {
+            return self.ready_to_arrive(phase, arrive);
         }
         if self.prepared.is_guest {
             self.cell().tables.iter().for_each(|rows| rows.begin(0));
@@ -356,7 +361,7 @@ impl Bench for FileBench {
     fn repeat(&self, phase: usize) -> Repeat {
         match self.cell().work(phase) {
             _ if self.client.is_some() => Repeat::Never,
-            Work::Mix(_) | Work::Keep(_) => Repeat::Never,
+            Work::Mix(_) | Work::Keep(_) | Work::Arrive(_) => Repeat::Never,
             work if is_question(work) && self.phases[phase].ops == 0 => Repeat::Never,
             work if changes_rows(work) => Repeat::Restored,
             Work::Open { .. } => Repeat::Restored,
@@ -368,13 +373,13 @@ impl Bench for FileBench {
     fn once(&self, phase: usize) -> bool {
         match self.cell().work(phase) {
             Work::Mix(mix) => mix.lasts.is_some(),
-            Work::Keep(_) => true,
+            Work::Keep(_) | Work::Arrive(_) => true,
             _ => false,
         }
     }
 
     fn lasts(&self, phase: usize) -> bool {
-        matches!(self.cell().work(phase), Work::Keep(_))
+        matches!(self.cell().work(phase), Work::Keep(_) | Work::Arrive(_))
     }
 
     fn target_rate(&self, phase: usize) -> Option<f64> {
@@ -392,6 +397,9 @@ impl Bench for FileBench {
         match self.cell().work(phase) {
             Work::Keep(keep) => {
                 return Some(ops * keep::row_bytes(&self.cell().tables[keep.table]));
+            }
+            Work::Arrive(arrive) => {
+                return Some(ops * keep::row_bytes(&self.cell().tables[arrive.table]));
             }
             Work::Delete { .. } => return Some(0),
             _ => {}

@@ -82,6 +82,7 @@ impl FileBench {
         };
         let why = match cell.work(phase) {
             Work::Mix(_) | Work::Keep(_) => "several things at the same time",
+            Work::Arrive(_) => "rows that a sensor makes",
             Work::Open { .. } => "opening a database again",
             _ if self.prepared.clients > 1 => "several clients",
             _ if self.prepared.target_rate.is_some() => "operations at a target rate",

@@ -350,6 +350,7 @@ impl Cell {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
             Work::Sequence(sequence) => sequence.steps().collect(),
             Work::Keep(keep) => keep.parts().collect(),
+            Work::Arrive(arrive) => SmallVec::from_elem(arrive.insert, 1),
             _ => SmallVec::from_elem(phase, 1),
         }
     }
@@ -603,6 +604,7 @@ pub(super) const fn is_point(work: &Work) -> bool {
             Work::Mix(_)
                 | Work::Sequence(_)
                 | Work::Keep(_)
+                | Work::Arrive(_)
                 | Work::Open { .. }
                 | Work::Insert { requests: Some(_), .. }
         )
@@ -663,6 +665,7 @@ pub(super) const fn changes_rows(work: &Work) -> bool {
     matches!(
         work,
         Work::Insert { .. }
+            | Work::Arrive(_)
             | Work::Update { .. }
             | Work::UpdateWhere { .. }
             | Work::Upsert { .. }

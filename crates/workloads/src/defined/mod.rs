@@ -4,6 +4,7 @@
 mod access;
 mod aggregate;
 mod arena;
+mod arrive;
 mod bench;
 mod by_client;
 mod cell;
@@ -60,6 +61,7 @@ use embermark_model::plan::DataSource;
 use embermark_model::result::PhaseKind;
 use embermark_model::table::{ColumnType, OwnedValue, RowsFrom};
 
+use crate::arrivals::{self, SENSOR};
 use crate::http;
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
@@ -125,7 +127,9 @@ impl Defined {
         }
         let whole = matches!(rows, RowsFrom::File(_));
         let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
-            Work::Mix(Mix { lasts: Some(_), .. }) | Work::Keep(_) => Some(&*phase.name),
+            Work::Mix(Mix { lasts: Some(_), .. }) | Work::Keep(_) | Work::Arrive(_) => {
+                Some(&*phase.name)
+            }
             _ => None,
         });
         let questions = definition.phases.iter();
@@ -137,6 +141,8 @@ impl Defined {
         let mut alone = definition.phases.iter().filter(|phase| phase.alone);
         let gets = alone.find(|phase| matches!(phase.work, Work::Get { .. }));
         let points = points(definition);
+        let arrivals = definition.phases.iter().filter(|phase| matches!(phase.work, Work::Arrive(_)));
+        let arrivals = arrivals.map(|phase| &*phase.name);
         let apart = definition.phases.iter().filter(|phase| phase.apart);
         let info = Info {
             id: &definition.name,
@@ -151,6 +157,7 @@ impl Defined {
             until_steady: keep.is_some(),
             cold: keep.is_none() && reads(definition),
             searches: &[],
+            arrivals: Vec::leak(arrivals.collect()),
             apart: Vec::leak(apart.map(|phase| &*phase.name).collect()),
             timed: Vec::leak(timed.collect()),
             windowed,
@@ -200,7 +207,7 @@ impl Workload for Defined {
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let (definition, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
-        keep::check_order(definition, &tables)?;
+        keep::check_order(&tables)?;
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let each = Self::each_of(definition, &tables, spec.seed);
@@ -217,6 +224,8 @@ impl Workload for Defined {
             kinds: self.kinds_of(definition, commit),
             window: spec.window.max(Duration::from_millis(1)),
             target_rate: spec.target_rate,
+            rate: spec.rate,
+            p99_limit: spec.p99_limit,
             clients: spec.clients,
             seed: spec.seed,
             own_clients: spec.own_clients.clone(),
@@ -258,6 +267,10 @@ pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>
     match role {
         by_client::ROLE => Err(embermark_clients::become_program(task, out).into()),
         http::CLIENT => http::client(task, out),
+        SENSOR => {
+            let (task, shape) = serde_json::from_str(task)?;
+            arrivals::run_sensor(task, shape, |_, _| (), out)
+        }
         _ => Err(format!("a workload file has no process in the role of '{role}'").into()),
     }
 }
@@ -323,7 +336,7 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
     let phases = definition.phases.iter().filter(|phase| phase.alone);
     let changed = phases.filter(|phase| match (&phase.work, commit) {
         (Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. }), _) => true,
-        (Work::Keep(_), by) => by == Some(Commit::Each),
+        (Work::Keep(_) | Work::Arrive(_), by) => by == Some(Commit::Each),
         (work, Some(_)) if changes_at_once(work) || one_by_one(work).is_some() => false,
         (
             Work::Update { .. }

@@ -112,6 +112,11 @@ pub(super) trait Database {
     /// By which means they go, for a reader.
     fn expires_by(&self, keep: &Keep) -> String;
 
+    /// Checkpoints that the engine has begun, where it counts them.
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// How many rows a table has, where the engine is quick to tell.
     fn count(&mut self, table: usize) -> Result<Option<u64>>;
 
@@ -151,6 +156,22 @@ pub(super) trait Database {
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// Lays out what these operations need, each of its phase, in place of what was laid out before. Outside the clock.
+pub(super) fn lay_out(
+    database: &mut dyn Database,
+    arena: &mut Arc<Arena>,
+    phases: impl IntoIterator<Item = (usize, Range<usize>)>,
+) {
+    database.take(Arc::default());
+    let mut own = Arc::try_unwrap(std::mem::take(arena)).unwrap_or_default();
+    own.clear();
+    for (phase, operations) in phases {
+        database.lay_out(phase, operations, &mut own);
+    }
+    *arena = Arc::new(own);
+    database.take(Arc::clone(arena));
 }
 
 /// A stretch of time, of rows that go as a whole, in the unit of their time.

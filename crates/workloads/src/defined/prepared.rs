@@ -10,6 +10,7 @@ use embermark_clients::{Program, Tape};
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_language::{Asked, Commit, Removed, Work};
 use embermark_meter::Recorder;
+use embermark_model::plan::Rate;
 use embermark_model::result::PhaseKind;
 
 use super::arena::Arena;
@@ -34,6 +35,10 @@ pub(super) struct PreparedCell {
     pub window: Duration,
     /// Operations a second of phases of single rows.
     pub target_rate: Option<u64>,
+    /// Whether the highest rate of rows that arrive is looked for.
+    pub rate: Rate,
+    /// Limit of the 99th percentile of their commits at that rate, from when they were due.
+    pub p99_limit: Duration,
     /// Clients that share the operations of phases of single rows.
     pub clients: u32,
     /// Which of them are on this machine, where they are on several.
@@ -107,7 +112,7 @@ impl PreparedCell {
             _ if self.cell.definition.phases[phase].per_row => self.cell.met[phase].max(1),
             work if one_by_one(work).is_some() => self.cell.met[phase].max(1),
             work if changes_at_once(work) => 1,
-            Work::Keep(_) => 0,
+            Work::Keep(_) | Work::Arrive(_) => 0,
             // By a time, or as many as are due in it.
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,

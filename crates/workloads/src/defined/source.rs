@@ -14,6 +14,7 @@ use embermark_model::plan::Dataset;
 use embermark_model::table::{RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
+use super::arrive;
 use super::cell::Rows;
 use super::keep;
 use super::referees;
@@ -204,6 +205,10 @@ pub(super) fn open(
     if let Some(keep) = definition.keep() {
         let rows = &mut tables[keep.table];
         rows.again = Some(keep::again(keep, rows));
+    }
+    for arrive in definition.arrivals() {
+        let rows = &mut tables[arrive.table];
+        rows.again = Some(arrive::again(arrive, rows));
     }
     Ok(tables)
 }

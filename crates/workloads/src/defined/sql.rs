@@ -267,7 +267,7 @@ impl Database for SqlTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         match self.cell.work(phase) {
             Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
-            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {
+            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
                 Err(EngineError::unsupported("SQL", "this phase"))
             }
             work => {
@@ -338,6 +338,10 @@ impl Database for SqlTables {
     fn expires_by(&self, _: &Keep) -> String {
         let parts = self.store.dialect().range_partitions().filter(|_| self.is_parted);
         parts.map_or("DELETE of a range of the key", |parts| parts.about()).to_owned()
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.store.checkpoints()
     }
 
     fn count(&mut self, table: usize) -> Result<Option<u64>> {

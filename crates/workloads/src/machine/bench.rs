@@ -10,17 +10,16 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
-use super::checkpoints::Window;
-use super::companions::{ReaderProcess, Sensor};
+use super::companions::ReaderProcess;
 use super::cycles::Reader;
 use super::port::{Form, Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
-use super::sensor::Task;
-use super::sustained;
+use super::storing::{QUEUE, Storing, Stored, stamped};
 use super::truth::Truth;
-use super::writer::{Aside, Nothing, Writer};
-use super::written::{Tally, Written};
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
+use crate::arrivals::{
+    self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer,
+};
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
@@ -28,12 +27,15 @@ use crate::{
 /// A history covers at least so many seconds: one of few samples has been taken more slowly.
 const LEAST_SECONDS: u64 = 4;
 
+/// The most samples that a store is filled with before the highest rate is confirmed.
+const MOST_FILLED: u64 = 5_000_000;
+
 pub(super) struct MachineBench {
     phases: Vec<BenchPhase>,
     pub(super) cell: PreparedCell,
     pub(super) log: Box<dyn MachineLog>,
     join: Join,
-    written: Option<Written>,
+    stored: Option<Stored>,
     reads: Option<(Reader, Reads)>,
     holds: Holds,
 }
@@ -58,13 +60,13 @@ impl MachineBench {
         });
         let phases = phases.to_vec();
         let holds = Holds::Unknown;
-        Self { phases, cell, log, join, written: None, reads: None, holds }
+        Self { phases, cell, log, join, stored: None, reads: None, holds }
     }
 
     fn rate(&self) -> u64 {
         match self.cell.spec.rate {
             Rate::PerSecond(rate) => rate,
-            Rate::Max => sustained::FIRST,
+            Rate::Max => arrivals::FIRST,
         }
     }
 
@@ -90,19 +92,16 @@ impl MachineBench {
 
     /// What a sensor is told of a window at a rate. A window of a writer that commits by the second
     /// goes from commit to commit: it has two of them at least.
-    pub(super) fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
-        let samples =
-            |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
+    fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
         let window = match self.cell.layout {
             Layout::Samples => window,
             Layout::Seconds => window.max(Duration::from_secs(2)),
         };
-        let first = samples(warm_up);
-        Task { rate, seed: self.cell.seed, first, end: first + samples(window).max(1) }
+        Task::of(rate, warm_up, window)
     }
 
     /// At a rate for the cell's window, after its warm-up.
-    pub(super) fn whole_task(&self, rate: u64) -> Task {
+    fn whole_task(&self, rate: u64) -> Task {
         let Spec { warm_up, window, .. } = self.cell.spec;
         self.task(rate, warm_up, window)
     }
@@ -117,30 +116,40 @@ impl MachineBench {
         self.task(rate, warm_up, window.max(least))
     }
 
-    pub(super) fn writing(
+    fn writing(
         &mut self,
         task: Task,
         observer: &mut dyn PhaseObserver,
-        aside: &mut dyn Aside,
-    ) -> Result<Written> {
+        aside: &mut dyn for<'a> Aside<Storing<'a>>,
+    ) -> Result<Stored> {
         self.holds = Holds::Unknown;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
-        let (sensor, queue) = Sensor::start(self.companions()?, task)?;
-        observer.process("sensor", sensor.pid());
-        let mut tally = Tally::new(task);
-        tally.unit_ns = self.log.unit_ns();
-        let (log, layout) = (self.log.as_mut(), self.cell.layout);
-        let window = Window::new(&mut *observer);
-        let written = Writer { log, layout, sensor, window, aside, tally }.run(queue)?;
+        let told = serde_json::to_string(&(task, self.cell.seed)).map_err(|error| {
+            EngineError::failed("the sensor", "be told of its task", error)
+        })?;
+        let (sensor, queue) = Sensor::start(self.companions()?, &told, QUEUE)?;
+        observer.process(arrivals::SENSOR, sensor.pid());
+        let mut storing = Storing::new(self.log.as_mut());
+        let (window, tally) = (Window::new(&mut *observer), Tally::new(task));
+        let writer = Writer { sink: &mut storing, sensor, window, aside, tally };
+        let written = match self.cell.layout {
+            Layout::Samples => writer.by_count(queue, 1),
+            Layout::Seconds => {
+                let mut stamper = Stamper::new();
+                let arrived = move |_, payload: &[u8]| stamped(&mut stamper, payload);
+                writer.by_time(queue, arrived, |first, next| first.at.s != next.at.s)
+            }
+        }?;
+        let stored = storing.stored(written);
         observer.end();
-        Ok(written)
+        Ok(stored)
     }
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let written = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
-        written.tell(observer);
-        let measured = written.measured();
-        self.written = Some(written);
+        let stored = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
+        stored.written.tell(observer);
+        let measured = stored.written.measured();
+        self.stored = Some(stored);
         Ok(measured)
     }
 
@@ -216,26 +225,54 @@ impl MachineBench {
         let reading = self.reading(reader, &self.history_truth(), true)?;
         let mut slots = Slots::new(reading);
         let task = self.whole_task(self.rate());
-        let (written, reads) = match self.join.clone() {
+        let (stored, reads) = match self.join.clone() {
             Join::Exclusive(why) => {
                 observer.remark(&in_this_process(why));
                 slots.begin();
-                let written = self.writing(task, observer, &mut slots)?;
-                (written, slots.reads())
+                let stored = self.writing(task, observer, &mut slots)?;
+                (stored, slots.reads())
             }
             Join::At(at) => {
                 let reader = self.reader(&reading, &at, observer)?;
-                let written = self.writing(task, observer, &mut Nothing)?;
+                let stored = self.writing(task, observer, &mut Nothing)?;
                 // Their window is the writer's.
                 let reads = reader.reads(self.log.as_mut(), Window::new(&mut NoopObserver))?;
-                (written, reads)
+                (stored, reads)
             }
         };
-        written.tell(observer);
+        stored.written.tell(observer);
         reads.tell(observer);
         self.reads = Some((reader, reads));
+        Ok(stored.written.measured())
+    }
+
+    /// Looks for the highest rate on an empty store, and confirms it on one that holds as many samples before.
+    fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
+        let Spec { window, p99_limit, .. } = self.cell.spec;
+        let (found, kept) = arrivals::highest(window, p99_limit, |rate, length| {
+            self.log.clear()?;
+            let task = match length {
+                Length::Short(warm_up, window) => self.task(rate, warm_up, window),
+                Length::Whole => {
+                    let task = self.whole_task(rate);
+                    self.log.load(&History::new(self.cell.seed, rate, filled(task)))?;
+                    self.log.lifecycle().maintain()?;
+                    task
+                }
+            };
+            self.writing(task, &mut NoopObserver, &mut Nothing).map(|stored| stored.written)
+        })?;
+        found.tell("samples", observer);
+        let Some(written) = kept else { return Ok(Measured::default()) };
+        observer.count("filled", filled(written.tally.task));
+        written.tell(observer);
         Ok(written.measured())
     }
+}
+
+/// Samples that a store is filled with before such a window.
+fn filled(task: Task) -> u64 {
+    task.rows().min(MOST_FILLED)
 }
 
 fn in_this_process(why: &str) -> String {
@@ -252,7 +289,7 @@ impl Bench for MachineBench {
     }
 
     fn ready(&mut self, phase: usize) -> Result<()> {
-        (self.written, self.reads) = (None, None);
+        (self.stored, self.reads) = (None, None);
         match (self.phases[phase].name, self.cell.form) {
             (WRITE | SUSTAINED, _) => {
                 self.holds = Holds::Unknown;
@@ -298,13 +335,13 @@ impl Bench for MachineBench {
         _: Measured,
     ) -> std::result::Result<Passed, CheckError> {
         let mut wrong = None;
-        if let Some(written) = self.written.take() {
+        if let Some(stored) = self.stored.take() {
             let (signal, rate) = (Signal::new(self.cell.seed, self.rate()), self.rate());
             let (will_be_read, mut times) = (self.cell.form == Form::Published, Vec::new());
             let mut tell = |at| times.extend(will_be_read.then_some(at));
-            wrong = written.check(self.log.as_mut(), &signal, &mut tell)?;
+            wrong = stored.check(self.log.as_mut(), &signal, &mut tell)?;
             if will_be_read && wrong.is_none() {
-                let (unit_ns, numbers) = (self.log.unit_ns(), &written.tally.runs);
+                let (unit_ns, numbers) = (self.log.unit_ns(), &stored.written.tally.runs);
                 let truth = Truth::written(signal, rate, unit_ns, times, numbers);
                 self.holds = Holds::Written(truth);
             }

@@ -3,8 +3,6 @@
 //! speed but what it costs.
 
 mod bench;
-mod checkpoints;
-mod clock;
 mod columns;
 mod companions;
 mod cycles;
@@ -14,25 +12,23 @@ mod kv;
 mod packed;
 mod port;
 mod questions;
-mod queue;
 mod reader;
 mod schema;
-mod sensor;
 mod series;
 mod sql;
-mod sustained;
+mod storing;
 mod truth;
-mod writer;
-mod written;
 
 use std::error::Error;
 use std::fs::File;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
+use embermark_data::machine::Signal;
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
+use crate::arrivals::{self, Task};
 use crate::generated::{self, GeneratedRows};
 use crate::{
     Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
@@ -81,8 +77,6 @@ static VARIANTS: [VariantInfo; 4] = [
     },
 ];
 
-pub use sustained::{CONFIRMATIONS, FASTEST};
-
 impl Workload for Machine {
     fn info(&self) -> Info {
         const BOTH: &[&str] = &["individual", "bulk"];
@@ -111,6 +105,7 @@ impl Workload for Machine {
             until_steady: false,
             cold: false,
             searches: &[SUSTAINED],
+            arrivals: &[],
             apart: &[],
             joins: false,
             points: &[],
@@ -144,7 +139,12 @@ impl Workload for Machine {
         mut out: File,
     ) -> Result<(), Box<dyn Error>> {
         match (role, store) {
-            ("sensor", None) => sensor::run(serde_json::from_str(task)?, out),
+            (arrivals::SENSOR, None) => {
+                let (task, seed): (Task, u64) = serde_json::from_str(task)?;
+                let signal = Signal::new(seed, task.rate);
+                let make = |number, payload: &mut [u8]| storing::pack(&signal.values(number), payload);
+                arrivals::run_sensor(task, storing::QUEUE, make, out)
+            }
             ("reader", Some(store)) => {
                 let task: reader::Task = serde_json::from_str(task)?;
                 reader::serve(task, log(store, task.layout, task.form), &mut out)

@@ -11,11 +11,11 @@ use embermark_meter::Stopwatch;
 use embermark_model::result::Latency;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Stamper;
 use super::cycles::{Moments, QueryResults, Reader, read};
 use super::port::{Form, Layout, MachineLog};
-use super::writer::Aside;
+use super::storing::Storing;
 use crate::PhaseObserver;
+use crate::arrivals::{Aside, Stamper};
 
 /// Cycles read a second.
 const SLOTS_PER_SECOND: u32 = 3;
@@ -99,6 +99,7 @@ pub(super) struct Slots {
     missed: u64,
     watch: Stopwatch,
     staleness: Stopwatch,
+    clock: Stamper,
 }
 
 impl Slots {
@@ -115,6 +116,7 @@ impl Slots {
             missed: 0,
             watch: Stopwatch::new(),
             staleness: Stopwatch::new(),
+            clock: Stamper::new(),
         }
     }
 
@@ -158,11 +160,11 @@ impl Slots {
     }
 
     /// Reads one cycle, and leaves out the slots that passed meanwhile.
-    fn read(&mut self, log: &mut dyn MachineLog, clock: &Stamper) -> Result<()> {
+    fn read(&mut self, log: &mut dyn MachineLog) -> Result<()> {
         if self.task.live {
             let newest = log.newest()?;
             if let Some(newest) = newest.filter(|newest| newest.s > History::BEGIN.s + 1_000_000) {
-                let age = clock.now().nanoseconds() - newest.nanoseconds();
+                let age = self.clock.now().nanoseconds() - newest.nanoseconds();
                 self.staleness.record(age.max(0).cast_unsigned());
             }
         }
@@ -193,7 +195,6 @@ pub(super) fn run(
     mut slots: Slots,
     mut tell: impl FnMut(Word) -> io::Result<()>,
 ) -> Result<Reads> {
-    let clock = Stamper::new();
     let told = |error: io::Error| EngineError::failed("the reader", "tell of itself", error);
     slots.begin();
     while let Some(next) = slots.next() {
@@ -201,7 +202,7 @@ pub(super) fn run(
         if slots.opens() {
             tell(Word::Open).map_err(told)?;
         }
-        slots.read(log, &clock)?;
+        slots.read(log)?;
     }
     sleep((slots.began + slots.end()).saturating_duration_since(Instant::now()));
     if slots.opens() {
@@ -244,13 +245,13 @@ pub(super) fn serve(
 }
 
 /// Reading beside the writing in one process, for an engine that lets no second one in.
-impl Aside for Slots {
+impl Aside<Storing<'_>> for Slots {
     fn due(&self) -> Option<Instant> {
         self.next()
     }
 
-    fn turn(&mut self, log: &mut dyn MachineLog, now: &Stamper) -> Result<()> {
+    fn turn(&mut self, storing: &mut Storing<'_>) -> Result<()> {
         self.opens();
-        self.read(log, now)
+        self.read(storing.log)
     }
 }

@@ -30,6 +30,9 @@ impl FileBench {
         if let Work::Keep(keep) = work {
             return self.judge_kept(keep);
         }
+        if let Work::Arrive(arrive) = work {
+            return self.judge_arrived(arrive);
+        }
         let full = self.phases[phase].ops;
         // A mix ends, too, when the rows are used up that it inserts.
         let may_end = measured.capped || matches!(work, Work::Mix(_));

@@ -591,7 +591,7 @@ impl Session for DocumentSession<'_> {
             Work::UpdateWhere { .. } => found.changed += self.update_where(phase, table)?,
             Work::Group(group) => self.group((phase, i), group, found)?,
             Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {}
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
     }

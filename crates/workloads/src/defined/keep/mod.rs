@@ -59,24 +59,28 @@ pub(super) fn again(keep: &Keep, rows: &Rows) -> Again {
     Again { time: keep.time, units: steps as i64 * keep.step }
 }
 
-/// Looks whether the rows of a table of which a window is kept come in the order of their times.
+/// Looks whether the rows of a table that come again and again come in the order of their times.
 ///
 /// # Errors
 /// Unfit where they do not.
-pub(super) fn check_order(definition: &Definition, tables: &[Rows]) -> Result<(), WorkloadError> {
-    let Some(keep) = definition.keep() else { return Ok(()) };
-    let rows = &tables[keep.table];
-    let calendar = Calendar { keep, rows };
-    let late =
-        (1..rows.staged.rows()).find(|place| calendar.time(*place) < calendar.time(place - 1));
-    late.map_or(Ok(()), |place| {
-        let name = &rows.table.name;
-        Err(WorkloadError::Unfit(format!(
-            "table '{name}': row {} is older than the one before it, and a window is kept of rows that come in the \
-             order of their times",
-            place + 1
-        )))
-    })
+pub(super) fn check_order(tables: &[Rows]) -> Result<(), WorkloadError> {
+    for rows in tables {
+        let Some(Again { time, .. }) = rows.again else { continue };
+        let at = |place: usize| time_of(rows, place, time);
+        if let Some(late) = (1..rows.staged.rows()).find(|place| at(*place) < at(place - 1)) {
+            let name = &rows.table.name;
+            return Err(WorkloadError::Unfit(format!(
+                "table '{name}': row {} is older than the one before it, and rows that come without end come in the order \
+                 of their times",
+                late + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn time_of(rows: &Rows, place: usize, time: usize) -> i64 {
+    if let Value::Int(time) = rows.value(place, time) { time } else { 0 }
 }
 
 /// Which rows there are when.
@@ -89,7 +93,7 @@ pub(super) struct Calendar<'a> {
 impl Calendar<'_> {
     /// The time of a row.
     pub(super) fn time(&self, place: usize) -> i64 {
-        if let Value::Int(time) = self.rows.value(place, self.keep.time) { time } else { 0 }
+        time_of(self.rows, place, self.keep.time)
     }
 
     /// The first row of a time or after it.

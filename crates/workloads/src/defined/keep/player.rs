@@ -15,7 +15,7 @@ use embermark_model::table::Value;
 use super::super::arena::Arena;
 use super::super::cell::{Cell, Rows};
 use super::super::oracle::{check_newest, print_of};
-use super::super::port::{Database, Found};
+use super::super::port::{self, Database, Found};
 use super::Calendar;
 use crate::PhaseObserver;
 
@@ -263,12 +263,7 @@ impl<'a> Player<'a> {
     /// Lays out what the next rows need, up to one.
     fn lay_out(&mut self, to: usize) {
         let (from, insert) = (self.clock.ticks(), self.play.keep.insert);
-        self.database.take(Arc::default());
-        let mut arena = Arc::try_unwrap(std::mem::take(self.arena)).unwrap_or_default();
-        arena.clear();
-        self.database.lay_out(insert, self.came..to, &mut arena);
-        *self.arena = Arc::new(arena);
-        self.database.take(Arc::clone(self.arena));
+        port::lay_out(self.database, self.arena, [(insert, self.came..to)]);
         self.laid = to;
         self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
     }

@@ -27,7 +27,7 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
     let rows = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
     rows.stage(scale, &staged)?;
     let tables = source::open(definition, &staged)?;
-    check_order(definition, &tables)?;
+    check_order(&tables)?;
     Ok(Cell {
         definition,
         draws: Defined::draws_of(definition, &tables, 3)?,

@@ -442,7 +442,7 @@ impl Session for SeriesSession<'_> {
                 cell.begin_question(phase, found);
                 self.group(of, question, group, &filters, &mut found.result)?;
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {}
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
     }

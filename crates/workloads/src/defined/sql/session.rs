@@ -325,7 +325,7 @@ impl Session for SqlSession<'_> {
                     Ok(())
                 })?;
             }
-            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) => {}
+            Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {}
         }
         Ok(())
     }

@@ -14,25 +14,25 @@ pub(super) fn monotonic_ns() -> io::Result<u64> {
 
 /// Gives stamps that only ever rise. The wall clock is read once: what it is set to later, by a user
 /// or by a time server, moves no sample before another one.
-pub(super) struct Stamper {
+pub(crate) struct Stamper {
     began: Instant,
     began_ns: i64,
     last_ns: i64,
 }
 
 impl Stamper {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { began: Instant::now(), began_ns: now.as_nanos() as i64, last_ns: i64::MIN }
     }
 
     /// The time now.
-    pub(super) fn now(&self) -> Stamp {
+    pub(crate) fn now(&self) -> Stamp {
         Stamp::of_nanoseconds(self.began_ns + self.began.elapsed().as_nanos() as i64)
     }
 
     /// A stamp for a sample: now, and later than any before.
-    pub(super) fn stamp(&mut self) -> Stamp {
+    pub(crate) fn stamp(&mut self) -> Stamp {
         self.rising(self.now().nanoseconds())
     }
 

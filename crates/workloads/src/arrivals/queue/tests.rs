@@ -7,35 +7,42 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::*;
 
-/// Samples that fit.
+/// Five numbers of two bytes, in 16 KiB.
+const SHAPE: Shape = Shape { payload: 10, bytes: 16 * 1024 };
+
+/// Rows that fit.
 const FIT: usize = 16 * 1024 / 18;
 
 const LAST: Account = Account { made: 1, lost: 2, missed: 3, latest_ns: u64::MAX };
 
 fn queue() -> (Sender, Receiver) {
     let (reader, writer) = io::pipe().unwrap();
-    (Sender::over(writer).unwrap(), Receiver::of(reader))
+    (Sender::over(writer, SHAPE).unwrap(), Receiver::of(reader, SHAPE))
 }
 
-const fn values(number: u64) -> Values {
-    [number as u16, (number >> 16) as u16, 2, !number as u16, 4_095]
+fn payload(number: u64) -> [u8; 10] {
+    let mut payload = [7; 10];
+    payload[1..9].copy_from_slice(&(!number).to_le_bytes());
+    payload
 }
 
-fn sample(number: u64) -> Received {
-    Received::Sample(number, values(number))
+/// Receives a row of that number, whole.
+fn receive(receiver: &mut Receiver, number: u64) {
+    assert_eq!(receiver.receive().unwrap(), Received::Row(number));
+    assert_eq!(receiver.payload(), payload(number));
 }
 
 #[test]
 fn it_holds_sixteen_kibibytes_in_order_and_refuses_what_does_not_fit() {
     let (mut sender, mut receiver) = queue();
     let mut fit = 0;
-    while sender.offer(fit, &values(fit)).unwrap() {
+    while sender.offer(fit, &payload(fit)).unwrap() {
         fit += 1;
     }
     assert_eq!(fit, 910);
-    assert!(!sender.offer(fit, &values(fit)).unwrap() && !sender.end(&LAST).unwrap());
+    assert!(!sender.offer(fit, &payload(fit)).unwrap() && !sender.end(&LAST).unwrap());
     for number in 0..fit {
-        assert_eq!(receiver.receive().unwrap(), sample(number));
+        receive(&mut receiver, number);
     }
     assert!(sender.end(&LAST).unwrap());
     drop(sender);
@@ -46,11 +53,28 @@ fn it_holds_sixteen_kibibytes_in_order_and_refuses_what_does_not_fit() {
 }
 
 #[test]
+fn numbers_alone_fill_queues_of_one_row_and_of_many() {
+    for rows in [1, 7, 1_000, 100_000] {
+        let (reader, writer) = io::pipe().unwrap();
+        let shape = Shape::of_rows(rows);
+        let (mut sender, mut receiver) =
+            (Sender::over(writer, shape).unwrap(), Receiver::of(reader, shape));
+        let fit = (0..).find(|number| !sender.offer(*number, &[]).unwrap()).unwrap();
+        assert_eq!(fit, rows as u64);
+        for number in 0..fit {
+            assert_eq!(receiver.receive().unwrap(), Received::Row(number));
+            assert!(receiver.payload().is_empty());
+        }
+        assert!(sender.offer(fit, &[]).unwrap());
+    }
+}
+
+#[test]
 fn the_time_that_samples_are_due_from_comes_before_them() {
     let (mut sender, mut receiver) = queue();
     sender.begin(u64::MAX - 7).unwrap();
-    assert!(sender.offer(0, &values(0)).unwrap());
-    assert_eq!(receiver.receive().unwrap(), sample(0));
+    assert!(sender.offer(0, &payload(0)).unwrap());
+    receive(&mut receiver, 0);
     assert_eq!(receiver.began_ns, u64::MAX - 7);
 }
 
@@ -62,7 +86,7 @@ fn its_bound_is_exact_wherever_in_their_pages_messages_begin_and_end() {
     let (mut next, mut refused, mut emptied) = (0, 0, 0);
     for _ in 0..2_000 {
         for _ in 0..random.next_u64() % 1_000 {
-            let fits = sender.offer(next, &values(next)).unwrap();
+            let fits = sender.offer(next, &payload(next)).unwrap();
             assert_eq!(fits, held.len() < FIT, "with {} in it", held.len());
             if fits {
                 held.push_back(next);
@@ -75,7 +99,7 @@ fn its_bound_is_exact_wherever_in_their_pages_messages_begin_and_end() {
                 emptied += 1;
                 break;
             };
-            assert_eq!(receiver.receive().unwrap(), sample(number));
+            receive(&mut receiver, number);
         }
     }
     assert!(refused > 1_000 && emptied > 100, "{refused} and {emptied}");
@@ -87,7 +111,7 @@ fn millions_pass_from_thread_to_thread_whole_and_in_order() {
     let (mut sender, mut receiver) = queue();
     let sent = thread::spawn(move || {
         for number in 0..SAMPLES {
-            while !sender.offer(number, &values(number)).unwrap() {
+            while !sender.offer(number, &payload(number)).unwrap() {
                 thread::yield_now();
             }
         }
@@ -96,7 +120,7 @@ fn millions_pass_from_thread_to_thread_whole_and_in_order() {
         }
     });
     for number in 0..SAMPLES {
-        assert_eq!(receiver.receive().unwrap(), sample(number));
+        receive(&mut receiver, number);
     }
     assert_eq!(receiver.rest().unwrap(), LAST);
     sent.join().unwrap();
@@ -111,12 +135,12 @@ fn who_waits_is_woken_by_a_sample_and_by_the_end_of_the_sender() {
     });
     thread::sleep(std::time::Duration::from_millis(20));
     assert!(!waiting.is_finished());
-    assert!(sender.offer(7, &values(7)).unwrap());
+    assert!(sender.offer(7, &payload(7)).unwrap());
     thread::sleep(std::time::Duration::from_millis(20));
     assert!(!waiting.is_finished());
     drop(sender);
     let (first, second, rest) = waiting.join().unwrap();
-    assert_eq!(first, sample(7));
+    assert_eq!(first, Received::Row(7));
     for gone in [second.map(drop), rest.map(drop)] {
         assert_eq!(gone.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
@@ -126,11 +150,11 @@ fn who_waits_is_woken_by_a_sample_and_by_the_end_of_the_sender() {
 fn what_a_sender_sent_before_it_died_still_comes() {
     let (mut sender, mut receiver) = queue();
     for number in 0..300 {
-        assert!(sender.offer(number, &values(number)).unwrap());
+        assert!(sender.offer(number, &payload(number)).unwrap());
     }
     drop(sender);
     for number in 0..300 {
-        assert_eq!(receiver.receive().unwrap(), sample(number));
+        receive(&mut receiver, number);
     }
     assert_eq!(receiver.receive().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
 }
@@ -138,10 +162,10 @@ fn what_a_sender_sent_before_it_died_still_comes() {
 #[test]
 fn a_sender_without_a_receiver_is_told() {
     let (mut sender, receiver) = queue();
-    assert!(sender.offer(0, &values(0)).unwrap());
+    assert!(sender.offer(0, &payload(0)).unwrap());
     drop(receiver);
     let gone = |error: io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    assert!(sender.offer(1, &values(1)).is_err_and(gone));
+    assert!(sender.offer(1, &payload(1)).is_err_and(gone));
     assert!(sender.end(&LAST).is_err_and(gone));
 }
 
@@ -150,13 +174,13 @@ fn a_process_that_is_killed_ends_the_queue_and_other_children_do_not_hold_it() {
     let sleeping = |out: Stdio| Command::new("sleep").arg("60").stdout(out).spawn().unwrap();
     let (reader, writer) = io::pipe().unwrap();
     let (mut sender, mut receiver) =
-        (Sender::over(writer.try_clone().unwrap()).unwrap(), Receiver::of(reader));
+        (Sender::over(writer.try_clone().unwrap(), SHAPE).unwrap(), Receiver::of(reader, SHAPE));
     // As a server that is started while the sensor runs.
     let mut other = sleeping(Stdio::null());
     let mut sensor = sleeping(Stdio::from(writer));
-    assert!(sender.offer(0, &values(0)).unwrap());
+    assert!(sender.offer(0, &payload(0)).unwrap());
     drop(sender);
-    assert_eq!(receiver.receive().unwrap(), sample(0));
+    receive(&mut receiver, 0);
     let waiting = thread::spawn(move || receiver.receive());
     thread::sleep(std::time::Duration::from_millis(20));
     assert!(!waiting.is_finished(), "the sensor holds it");
@@ -172,6 +196,6 @@ fn a_process_that_is_killed_ends_the_queue_and_other_children_do_not_hold_it() {
 #[test]
 fn what_is_no_pipe_is_no_queue() {
     let file = tempfile::tempfile().unwrap();
-    let error = Sender::over(PipeWriter::from(std::os::fd::OwnedFd::from(file))).err().unwrap();
+    let error = Sender::over(PipeWriter::from(std::os::fd::OwnedFd::from(file)), SHAPE).err().unwrap();
     assert!(error.to_string().contains("a pipe of"), "{error}");
 }

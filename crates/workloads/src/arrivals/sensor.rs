@@ -1,4 +1,4 @@
-//! The sensor process: one sample each period by absolute time, offered to the queue and forgotten.
+//! The sensor process: one row each period by absolute time, offered to the queue and forgotten.
 
 use std::error::Error;
 use std::fs::File;
@@ -8,15 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use embermark_data::machine::Signal as MachineSignal;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use serde::{Deserialize, Serialize};
 
 use super::clock::monotonic_ns;
-use super::queue::Sender;
+use super::queue::{Sender, Shape};
 
-/// Samples above this rate are not slept for one by one: each wake-up brings those that are due.
+/// Rows above this rate are not slept for one by one: each wake-up brings those that are due.
 /// Lateness up to its period is then no missed deadline.
 const SLEEPS: u64 = 1_000;
 
@@ -24,54 +23,68 @@ const SECOND: u64 = 1_000_000_000;
 
 /// What a sensor is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Task {
-    /// Samples a second.
+pub(crate) struct Task {
+    /// Rows a second.
     pub rate: u64,
-    /// Seed of the signal.
-    pub seed: u64,
-    /// The first sample that counts: those before it warm up.
+    /// The first row that counts: those before it warm up.
     pub first: u64,
     /// The first one after the last that counts.
     pub end: u64,
 }
 
 impl Task {
-    /// How long after the sensor began a sample was taken, in ns.
-    const fn taken_ns(&self, number: u64) -> u64 {
+    /// How long after the sensor began a row was made, in ns.
+    const fn made_ns(&self, number: u64) -> u64 {
         let (s, part) = (number / self.rate, number % self.rate);
         s * SECOND + part * SECOND / self.rate
     }
 
-    /// How long after the sensor began a sample is due in the queue, in ns: when it was taken, or of
+    /// How long after the sensor began a row is due in the queue, in ns: when it was made, or of
     /// those that come in bursts with its burst.
     pub const fn due_ns(&self, number: u64) -> u64 {
-        let taken = self.taken_ns(number);
-        if self.rate <= SLEEPS { taken } else { taken.next_multiple_of(SECOND / SLEEPS) }
+        let made = self.made_ns(number);
+        if self.rate <= SLEEPS { made } else { made.next_multiple_of(SECOND / SLEEPS) }
     }
 
-    /// Samples that count.
-    pub const fn samples(&self) -> u64 {
+    /// Rows that count.
+    pub const fn rows(&self) -> u64 {
         self.end - self.first
     }
 }
 
 /// What a sensor has to tell at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Account {
-    /// Samples made.
+pub(crate) struct Account {
+    /// Rows made.
     pub made: u64,
-    /// Samples that did not fit in the queue.
+    /// Rows that did not fit in the queue.
     pub lost: u64,
-    /// Samples that count and were offered later than their deadline: when the next was due, or at
+    /// Rows that count and were offered later than their deadline: when the next was due, or at
     /// more than 1 kHz a millisecond after they were.
     pub missed: u64,
     /// How much later than due the latest of them was offered, in ns.
     pub latest_ns: u64,
 }
 
-/// Emits samples into the queue that is `out` until standard input ends, which its parent closes.
-pub(super) fn run(task: Task, out: File) -> Result<(), Box<dyn Error>> {
-    let mut queue = Sender::over(PipeWriter::from(OwnedFd::from(out)))?;
+impl Task {
+    /// For so long a warm-up and a window, each of whole rows, the window of one at least.
+    pub(crate) fn of(rate: u64, warm_up: Duration, window: Duration) -> Self {
+        let rows =
+            |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
+        let first = rows(warm_up);
+        Self { rate, first, end: first + rows(window).max(1) }
+    }
+}
+
+/// Emits rows into the queue that is `out` until standard input ends, which its parent closes. `make` says what travels with a
+/// row of a number.
+pub(crate) fn run(
+    task: Task,
+    shape: Shape,
+    make: impl Fn(u64, &mut [u8]),
+    out: File,
+) -> Result<(), Box<dyn Error>> {
+    let mut queue = Sender::over(PipeWriter::from(OwnedFd::from(out)), shape)?;
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     std::thread::spawn(move || {
@@ -85,7 +98,12 @@ pub(super) fn run(task: Task, out: File) -> Result<(), Box<dyn Error>> {
     queue.begin(sensor.began)?;
     while !stop.load(Ordering::Acquire) {
         sleep_until(sensor.due())?;
-        sensor.emit(monotonic_ns()?, |number, values| queue.offer(number, values))?;
+        sensor.emit(monotonic_ns()?, |number| {
+            let mut payload = [0; 16];
+            let payload = &mut payload[..shape.payload];
+            make(number, payload);
+            queue.offer(number, payload)
+        })?;
     }
     // The last message has to get through; the writer makes room.
     while !queue.end(&sensor.account)? {
@@ -97,16 +115,14 @@ pub(super) fn run(task: Task, out: File) -> Result<(), Box<dyn Error>> {
 /// The sensor without its clock and its queue.
 struct Sensor {
     task: Task,
-    signal: MachineSignal,
     began: u64,
     account: Account,
 }
 
 impl Sensor {
     const fn new(task: Task, began: u64) -> Self {
-        let signal = MachineSignal::new(task.seed, task.rate);
         let account = Account { made: 0, lost: 0, missed: 0, latest_ns: 0 };
-        Self { task, signal, began, account }
+        Self { task, began, account }
     }
 
     /// When to wake up next.
@@ -114,25 +130,25 @@ impl Sensor {
         self.began + self.task.due_ns(self.account.made)
     }
 
-    /// Makes every sample that is due.
+    /// Makes every row that is due.
     fn emit(
         &mut self,
         now: u64,
-        mut offer: impl FnMut(u64, &embermark_data::machine::Values) -> io::Result<bool>,
+        mut offer: impl FnMut(u64) -> io::Result<bool>,
     ) -> io::Result<()> {
         let allowed =
             if self.task.rate <= SLEEPS { SECOND / self.task.rate } else { SECOND / SLEEPS };
         loop {
             let number = self.account.made;
-            let taken = self.began + self.task.taken_ns(number);
-            if taken > now {
+            let made = self.began + self.task.made_ns(number);
+            if made > now {
                 return Ok(());
             }
-            let fits = offer(number, &self.signal.values(number))?;
+            let fits = offer(number)?;
             self.account.made += 1;
             self.account.lost += u64::from(!fits);
             if (self.task.first..self.task.end).contains(&number) {
-                let late = now - taken;
+                let late = now - made;
                 self.account.missed += u64::from(late > allowed);
                 self.account.latest_ns = self.account.latest_ns.max(late);
             }
@@ -156,15 +172,14 @@ mod tests {
     use super::*;
 
     fn sensor(rate: u64) -> Sensor {
-        Sensor::new(Task { rate, seed: 1, first: 0, end: u64::MAX }, 5 * SECOND)
+        Sensor::new(Task { rate, first: 0, end: u64::MAX }, 5 * SECOND)
     }
 
     #[test]
     fn a_sample_each_period_and_none_before_its_time() {
         let mut sensor = sensor(1_000);
         let mut numbers = Vec::new();
-        let mut offer = |number, values: &_| {
-            assert_eq!(*values, MachineSignal::new(1, 1_000).values(number));
+        let mut offer = |number| {
             numbers.push(number);
             Ok(true)
         };
@@ -181,7 +196,7 @@ mod tests {
     #[test]
     fn what_came_too_late_is_made_up_for_and_counted() {
         let mut sensor = sensor(1_000);
-        sensor.emit(5 * SECOND + 3_500_000, |number, _| Ok(number != 2)).unwrap();
+        sensor.emit(5 * SECOND + 3_500_000, |number| Ok(number != 2)).unwrap();
         let account = Account { made: 4, lost: 1, missed: 3, latest_ns: 3_500_000 };
         assert_eq!(sensor.account, account, "all but the last, which is half a period late");
     }
@@ -193,7 +208,7 @@ mod tests {
         for _ in 0..1_000 {
             let due = sensor.due();
             sensor
-                .emit(due, |_, _| {
+                .emit(due, |_| {
                     made += 1;
                     Ok(true)
                 })

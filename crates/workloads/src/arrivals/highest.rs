@@ -3,29 +3,22 @@
 use std::time::Duration;
 
 use embermark_contract::Result;
-use embermark_data::machine::History;
-use embermark_meter::Measured;
 use embermark_model::result::OpenLoopSchedule;
 
-use super::bench::MachineBench;
-use super::writer::Nothing;
 use super::written::Written;
-use crate::{NoopObserver, PhaseObserver};
+use crate::PhaseObserver;
 
-/// Where the search begins, in samples a second.
-pub(super) const FIRST: u64 = 1_000;
+/// Where the search begins, in rows a second.
+pub(crate) const FIRST: u64 = 1_000;
 
 /// No slower machine is looked for.
 const SLOWEST: u64 = 1;
 
-/// The fastest machine that a sensor may be told of, in samples a second.
-pub const FASTEST: u64 = 1_000_000;
+/// The fastest machine that a sensor may be told of, in rows a second.
+pub use embermark_language::FASTEST;
 
 /// The most whole windows that a search for the highest rate takes to confirm it.
 pub const CONFIRMATIONS: u64 = 8;
-
-/// The most samples that a store is filled with before a window.
-pub(super) const MOST_FILLED: u64 = 5_000_000;
 
 /// How near the rate that was kept and the one that was not are at the end.
 const WITHIN: f64 = 1.05;
@@ -36,7 +29,7 @@ const KEPT: f64 = OpenLoopSchedule::ENOUGH;
 
 /// How long each rate is tried at first: a share of the window, enough for a few commits of a second
 /// each.
-pub(super) fn times(window: Duration) -> (Duration, Duration) {
+fn times(window: Duration) -> (Duration, Duration) {
     let tried = (window / 8).clamp(Duration::from_secs(2), Duration::from_secs(10));
     (tried / 4, tried.min(window.max(Duration::from_millis(500))))
 }
@@ -44,7 +37,7 @@ pub(super) fn times(window: Duration) -> (Duration, Duration) {
 /// Why a rate was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Samples were lost.
+    /// Rows were lost.
     Lost(u64),
     /// A commit in a hundred ended later than the bound after it was due.
     Late(u64),
@@ -69,7 +62,7 @@ pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
     let late = u128::from(p99) > bound.as_nanos();
     let (reached, task) = (written.achieved_rate(), written.tally.task);
     let rate = task.rate as f64;
-    let window_ns = task.samples() as f64 / rate * 1e9;
+    let window_ns = task.rows() as f64 / rate * 1e9;
     // What is as late as its sensor is late by it.
     if (late || reached < KEPT * rate)
         && written.account.latest_ns as f64 > (1.0 - KEPT) * window_ns
@@ -83,70 +76,55 @@ pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
     }
 }
 
-impl MachineBench {
-    /// Looks for the highest rate on an empty store, a part of the window for each, and goes down
-    /// from there to one that is kept for a whole window on a store that holds as many samples
-    /// before.
-    pub(super) fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let (warm_up, window) = times(self.cell.spec.window);
-        let mut found = search(FIRST, None, u64::MAX, |rate| {
-            self.log.clear()?;
-            let task = self.task(rate, warm_up, window);
-            self.attempt(|bench| bench.writing(task, &mut NoopObserver, &mut Nothing), |_| ())
-        })?;
-        let mut last = None;
-        if found.rate > 0 {
-            let Highest { rate, failed } = found;
-            found = search(rate, failed, CONFIRMATIONS, |rate| {
-                self.log.clear()?;
-                let task = self.whole_task(rate);
-                let filled = task.samples().min(MOST_FILLED);
-                let history = History::new(self.cell.seed, rate, filled);
-                let confirm = |bench: &mut Self| {
-                    bench.log.load(&history)?;
-                    bench.log.lifecycle().maintain()?;
-                    bench.writing(task, &mut NoopObserver, &mut Nothing)
-                };
-                self.attempt(confirm, |written| last = Some((written, filled)))
-            })?;
-        }
-        observer.remark(&found.remark());
-        observer.count("sustained-rate", found.rate);
-        let Some((written, filled)) = last else { return Ok(Measured::default()) };
-        observer.count("filled", filled);
-        written.tell(observer);
-        Ok(written.measured())
-    }
+/// How long a rate is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// So long, after such a warm-up, in the search.
+    Short(Duration, Duration),
+    /// For a whole window, which confirms what the search found.
+    Whole,
+}
 
-    /// Tries a rate, and keeps what was written where it was kept.
-    fn attempt(
-        &mut self,
-        write: impl FnOnce(&mut Self) -> Result<Written>,
-        keep: impl FnOnce(Written),
-    ) -> Result<Trial> {
-        match write(self) {
-            Ok(written) => {
-                let trial = judge(&written, self.cell.spec.p99_limit);
-                if trial.is_ok() {
-                    keep(written);
-                }
-                Ok(trial)
+/// Looks for the highest rate, a part of the window for each, and goes down from there to one that is kept for a whole
+/// window. `attempt` writes at a rate; the last that was kept for a whole window is given back.
+///
+/// # Errors
+/// What `attempt` is unsupported with. Its other errors are rates that were not kept: so many rows may be more than an
+/// engine takes in one commit. One that is broken does not get past the next attempt's beginning.
+pub(crate) fn highest(
+    window: Duration,
+    bound: Duration,
+    mut attempt: impl FnMut(u64, Length) -> Result<Written>,
+) -> Result<(Highest, Option<Written>)> {
+    let mut kept = None;
+    let mut trial = |rate, length| match attempt(rate, length) {
+        Ok(written) => {
+            let trial = judge(&written, bound);
+            if let (Ok(()), Length::Whole) = (&trial, length) {
+                kept = Some(written);
             }
-            Err(error) if error.is_unsupported() => Err(error),
-            // A second of so many samples may be more than an engine takes in one commit. One that
-            // is broken does not get past the next clear.
-            Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
+            Ok(trial)
         }
+        Err(error) if error.is_unsupported() => Err(error),
+        Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
+    };
+    let (warm_up, short) = times(window);
+    let mut found =
+        search(FIRST, None, u64::MAX, |rate| trial(rate, Length::Short(warm_up, short)))?;
+    if found.rate > 0 {
+        let Highest { rate, failed } = found;
+        found = search(rate, failed, CONFIRMATIONS, |rate| trial(rate, Length::Whole))?;
     }
+    Ok((found, kept))
 }
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Highest {
+pub(crate) struct Highest {
     /// The highest rate that was kept, in samples a second; 0 when none was.
-    pub rate: u64,
+    rate: u64,
     /// The lowest that was not, and why; `None` where the fastest was kept.
-    pub failed: Option<(u64, Failure)>,
+    failed: Option<(u64, Failure)>,
 }
 
 /// Tries rates from `first` on: doubles until one is not kept, which `failed` is when it is known,
@@ -176,10 +154,16 @@ pub(super) fn search(
 }
 
 impl Highest {
-    /// What stopped it.
-    pub(super) fn remark(&self) -> String {
+    /// Tells what was found, of rows that are called so.
+    pub(crate) fn tell(&self, rows: &str, observer: &mut dyn PhaseObserver) {
+        observer.remark(&self.remark(rows));
+        observer.count("sustained-rate", self.rate);
+    }
+
+    /// What stopped it, of rows that are called so.
+    fn remark(&self, rows: &str) -> String {
         let Some((rate, failure)) = &self.failed else {
-            return format!("no rate up to {FASTEST} samples a second was too high");
+            return format!("no rate up to {FASTEST} {rows} a second was too high");
         };
         let what = match failure {
             Failure::Lost(lost) => format!("{lost} were lost"),
@@ -193,20 +177,17 @@ impl Highest {
             Failure::Refused(why) => format!("the engine gave up: {why}"),
             Failure::Sensor(reached) => {
                 return format!(
-                    "the sensor itself is the bottleneck: at {rate} samples a second it came to \
-                     {reached}"
+                    "the sensor itself is the bottleneck: at {rate} {rows} a second it came to {reached}"
                 );
             }
         };
-        format!("at {rate} samples a second {what}")
+        format!("at {rate} {rows} a second {what}")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use embermark_data::machine::Sample;
 
     use super::super::sensor::{Account, Task};
     use super::super::written::Tally;
@@ -247,11 +228,11 @@ mod tests {
         assert_eq!(found(0).0.rate, 0);
         let (highest, tried) = found(u64::MAX);
         assert_eq!((highest.rate, tried.last()), (FASTEST, Some(&FASTEST)));
-        assert!(highest.remark().starts_with("no rate up to"));
+        assert!(highest.remark("samples").starts_with("no rate up to"));
         let sensor = search(FIRST, None, u64::MAX, |rate| {
             Ok(if rate <= 4_000 { Ok(()) } else { Err(Failure::Sensor(4_100)) })
         });
-        assert!(sensor.unwrap().remark().contains("the sensor itself is the bottleneck"));
+        assert!(sensor.unwrap().remark("samples").contains("the sensor itself is the bottleneck"));
     }
 
     #[test]
@@ -272,9 +253,9 @@ mod tests {
 
     /// A second at 1 kHz of a writer whose commits ended so long after they were due.
     fn written(response_ms: fn(u64) -> u64, sensor_late_ms: u64) -> Written {
-        let mut tally = Tally::new(Task { rate: 1_000, seed: 1, first: 0, end: 1_000 });
+        let mut tally = Tally::new(Task { rate: 1_000, first: 0, end: 1_000 });
         for number in 0..1_000 {
-            taken(&mut tally, number, Sample::default(), response_ms(number) * 1_000_000);
+            taken(&mut tally, number, response_ms(number) * 1_000_000);
         }
         let latest_ns = sensor_late_ms * 1_000_000;
         Written { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }

@@ -1,0 +1,72 @@
+//! Rows that come at a rate.
+
+use std::time::Duration;
+
+use crate::definition::{Arrive, Commit, LASTS, Work};
+use crate::keep;
+use crate::mix::Member;
+use crate::node::{Fields, Node};
+use crate::phase;
+use crate::table::Draft;
+use crate::time;
+
+/// Rows that wait at most, where the file does not say.
+const QUEUE: usize = 1_000;
+
+/// Most rows that may wait: a pipe holds no more numbers.
+const LONGEST_QUEUE: usize = 100_000;
+
+/// Most rows a second.
+pub const FASTEST: u64 = 1_000_000;
+
+/// Reads a phase with `arrive`. `phases` are all of the file.
+pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) -> Option<Arrive> {
+    fields.only(&["arrive", "table", "insert", "queue", "collect", "for", "about"]);
+    let node = fields.get("arrive")?;
+    let table = phase::table_of(fields, drafts)?;
+    let help = "rows come again, each time later: a key that begins with a timestamp, such as [\"time\", \"sensor\"]";
+    let time = keep::time(&node, &drafts[table], "which times have rows that come?", help);
+    let rate = rate(&node);
+    let insert = fields.need("insert", "insert = \"rows\": the name of an insert", |node| {
+        keep::insert(&node, table, phases)
+    });
+    let queue = fields.or("queue", QUEUE, |node| {
+        let rows = node.count()?;
+        let fits = usize::try_from(rows).ok().filter(|rows| *rows <= LONGEST_QUEUE);
+        fits.or_else(|| {
+            let what = format!("a queue of {rows} rows");
+            node.mistake(what, "", format!("1 to {LONGEST_QUEUE}: write for example queue = 1000"))
+        })
+    });
+    let collect = fields.maybe("collect", |node| length(&node));
+    let lasts = fields.or("for", LASTS, |node| length(&node));
+    let (insert, collect) = (insert?, collect?);
+    let is_batch = matches!(phases[insert].work, Some(Work::Insert { commit: Commit::Batch(_), .. }));
+    if let (true, Some(node)) = (is_batch, fields.get("collect")) {
+        let what = format!("'collect' beside a batch of '{}'", phases[insert].name);
+        return node.mistake(what, "two commits of the same rows", "leave one of them out");
+    }
+    let ((time, _), rate, queue, lasts) = (time?, rate?, queue?, lasts?);
+    Some(Arrive { table, time, insert, rate, queue, collect, lasts })
+}
+
+fn rate(node: &Node<'_>) -> Option<u64> {
+    let text = node.text()?;
+    let rate = time::rate(text).map(f64::round);
+    let fits = rate.filter(|rate| (1.0..=FASTEST as f64).contains(rate));
+    fits.map(|rate| rate as u64).or_else(|| {
+        let help = format!("rows a second, from 1/s to {FASTEST}/s: write for example \"1000/s\"");
+        node.mistake(format!("'{text}' is no rate at which rows can come"), "", help)
+    })
+}
+
+fn length(node: &Node<'_>) -> Option<Duration> {
+    let time = u64::try_from(node.duration()?).ok().map(Duration::from_nanos);
+    time.or_else(|| node.expected("a shorter time"))
+}
+
+/// Whether a phase with `arrive` names another.
+pub fn names(fields: &Fields<'_>, name: &str) -> bool {
+    let insert = fields.get("arrive").and_then(|_| fields.get("insert"));
+    insert.is_some_and(|insert| insert.as_text() == Some(name))
+}

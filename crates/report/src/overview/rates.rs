@@ -1,0 +1,36 @@
+//! The highest rates that were found, on the screen.
+
+use embermark_model::result::ResultFile;
+
+use crate::cost::{self, Does};
+use crate::{Options, format, table, text};
+
+/// The block of highest rates, a line for each phase that looked for one; nothing where none did.
+pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> {
+    let mut lines = Vec::new();
+    for costs in cost::of(file) {
+        let searches = || costs.lines.iter().filter(|line| line.does == Does::Searches);
+        for phase in text::unique(searches().map(|line| (line.phase, line.variant))) {
+            let own = searches().filter(|line| (line.phase, line.variant) == phase);
+            let mut rates: Vec<(u64, &str)> = own
+                .filter(|line| line.status.has_figures())
+                .filter_map(|line| Some((line.median("sustained-rate")? as u64, line.engine)))
+                .collect();
+            rates.sort_by_key(|(rate, _)| std::cmp::Reverse(*rate));
+            let rates = rates.into_iter().map(|(rate, engine)| {
+                let rate = if rate == 0 { "none".to_owned() } else { format::count(rate) };
+                format!("{} {rate}", text::plain(engine))
+            });
+            let rates = rates.collect::<Vec<_>>().join(", ");
+            let (phase, variant) = phase;
+            let head = [costs.workload, phase, variant].map(text::plain).join(" ");
+            let line = format!("{head}, {}: {rates}", costs.durability);
+            lines.extend(table::wrapped(&line, options.width, "", "  "));
+        }
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let head = "Highest rate without a loss, a second";
+    Some(format!("{}\n{}", table::heading(head, options), lines.join("\n")))
+}

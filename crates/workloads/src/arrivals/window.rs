@@ -1,0 +1,95 @@
+//! The window of a phase as its observer sees it, and whether the engine wrote a checkpoint in it.
+
+use embermark_contract::Result;
+
+use crate::PhaseObserver;
+
+/// What happens at the ends of a window.
+pub(crate) struct Window<'a> {
+    pub observer: &'a mut dyn PhaseObserver,
+    /// Checkpoints that the engine had begun when the window was opened, where it counts them.
+    before: Option<u64>,
+}
+
+impl<'a> Window<'a> {
+    pub(crate) fn new(observer: &'a mut dyn PhaseObserver) -> Self {
+        Self { observer, before: None }
+    }
+
+    /// Opens it; the engine was asked before how many checkpoints it has begun.
+    pub(crate) fn open(&mut self, checkpoints: Option<u64>) {
+        self.before = checkpoints;
+        self.observer.open();
+    }
+
+    /// Closes it, asks the engine again, and says what fell into it.
+    pub(crate) fn close(
+        &mut self,
+        checkpoints: impl FnOnce() -> Result<Option<u64>>,
+    ) -> Result<()> {
+        self.observer.close();
+        let Some(before) = self.before.take() else { return Ok(()) };
+        let begun = checkpoints()?.unwrap_or(before).saturating_sub(before);
+        match begun {
+            0 => {}
+            1 => self.observer.remark("a checkpoint of the engine began in the window"),
+            _ => {
+                let what = format!("{begun} checkpoints of the engine began in the window");
+                self.observer.remark(&what);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use embermark_model::result::Latency;
+
+    use super::*;
+
+    /// Keeps what it is told.
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl PhaseObserver for Told {
+        fn process(&mut self, _: &'static str, _: u32) {}
+
+        fn begin(&mut self, _: Duration) {}
+
+        fn end(&mut self) {}
+
+        fn open(&mut self) {}
+
+        fn close(&mut self) {}
+
+        fn count(&mut self, _: &'static str, _: u64) {}
+
+        fn latency(&mut self, _: &'static str, _: Latency) {}
+
+        fn remark(&mut self, remark: &str) {
+            self.0.push(remark.to_owned());
+        }
+    }
+
+    #[test]
+    fn checkpoints_that_begin_in_the_window_are_told() {
+        let cases = [
+            (Some(3), Some(3), None),
+            (Some(3), Some(4), Some("a checkpoint")),
+            (Some(3), Some(5), Some("2 checkpoints")),
+            (None, Some(5), None),
+            (Some(3), None, None),
+        ];
+        for (before, after, says) in cases {
+            let mut told = Told::default();
+            let mut window = Window::new(&mut told);
+            window.open(before);
+            window.close(|| Ok(after)).unwrap();
+            let first = told.0.first().map(|said| said.split(" of the engine").next().unwrap());
+            assert_eq!(first, says);
+        }
+    }
+}

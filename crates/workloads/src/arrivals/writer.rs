@@ -1,0 +1,287 @@
+//! The writer: takes rows from the queue and stores them, in the process that has the database open.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Instant;
+
+use embermark_contract::{EngineError, Result};
+
+use super::clock::monotonic_ns;
+use super::process::Sensor;
+use super::queue::{self, Received};
+use super::sensor::{Account, Task};
+use super::window::Window;
+use super::written::{Tally, Written};
+
+/// Stores rows.
+pub(crate) trait Sink {
+    /// What is kept of a row until it is committed.
+    type Row;
+
+    /// A row came, with what travelled with its number.
+    fn arrived(&mut self, number: u64, payload: &[u8]) -> Self::Row;
+
+    /// These rows are about to be stored. Outside of the time of a commit.
+    fn prepare(&mut self, _rows: &[Self::Row]) {}
+
+    /// Stores rows; they are committed when it returns.
+    fn commit(&mut self, rows: &[Self::Row]) -> Result<()>;
+
+    /// They are stored. Outside of the time of a commit.
+    fn committed(&mut self, _rows: &[Self::Row]) {}
+
+    /// Has what was stored be there for every reader.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Checkpoints that the engine has begun, where it counts them.
+    fn checkpoints(&mut self) -> Result<Option<u64>>;
+}
+
+/// What happens beside the writing, in its process.
+pub(crate) trait Aside<S> {
+    /// When it wants to be called next.
+    fn due(&self) -> Option<Instant>;
+
+    /// Does it.
+    fn turn(&mut self, sink: &mut S) -> Result<()>;
+}
+
+/// Nothing beside the writing.
+pub(crate) struct Nothing;
+
+impl<S> Aside<S> for Nothing {
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    fn turn(&mut self, _: &mut S) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What is stored by one commit.
+pub(crate) struct Record<R> {
+    pub rows: Vec<R>,
+    /// Their numbers.
+    numbers: Vec<u64>,
+    /// When it was due, in ns of the monotonic clock: with its last row, or when its time was over.
+    due_ns: u64,
+}
+
+impl<R> Default for Record<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), numbers: Vec::new(), due_ns: 0 }
+    }
+}
+
+impl<R> Record<R> {
+    fn push(&mut self, number: u64, row: R) {
+        self.rows.push(row);
+        self.numbers.push(number);
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.numbers.clear();
+    }
+}
+
+/// Who hears what the sensor tells of itself at the queue's end.
+type Tell = SyncSender<io::Result<Account>>;
+
+/// A writer at work.
+pub(crate) struct Writer<'a, S> {
+    pub sink: &'a mut S,
+    pub sensor: Sensor,
+    pub window: Window<'a>,
+    pub aside: &'a mut dyn Aside<S>,
+    pub tally: Tally,
+}
+
+impl<S: Sink> Writer<'_, S> {
+    /// Writes a commit for so many rows until the window is over, then what is still in the queue.
+    pub(crate) fn by_count(mut self, queue: queue::Receiver, rows: usize) -> Result<Written> {
+        let (tell, told) = sync_channel(1);
+        let written = self.take_by_count(queue, rows, tell);
+        self.end(written, &told)
+    }
+
+    /// Writes a commit for the rows of each stretch of time until the window is over, then what is still in the queue. Another
+    /// thread collects the next ones meanwhile: `arrived` says what is kept of a row, `parts` whether a row begins a new
+    /// stretch after that which began with another.
+    pub(crate) fn by_time(
+        mut self,
+        queue: queue::Receiver,
+        arrived: impl FnMut(u64, &[u8]) -> S::Row + Send + 'static,
+        parts: impl Fn(&S::Row, &S::Row) -> bool + Send + 'static,
+    ) -> Result<Written>
+    where
+        S::Row: Send + 'static,
+    {
+        let (tell, told) = sync_channel(1);
+        let (give, take) = sync_channel(1);
+        let (give_back, empty) = sync_channel(4);
+        let (task, record) = (self.tally.task, Record::default());
+        let collector = Collector { task, give, empty, record, arrived, parts };
+        std::thread::spawn(move || collector.run(queue, tell));
+        let written = self.take_by_time(&take, &give_back);
+        self.end(written, &told)
+    }
+
+    /// Closes the window, and asks the sensor what it has to tell.
+    fn end(mut self, written: Result<()>, told: &Receiver<io::Result<Account>>) -> Result<Written> {
+        let flushed = written.and(self.close()).and_then(|()| self.sink.flush());
+        match flushed.and_then(|()| self.sensor.account(told)) {
+            Ok(account) => Ok(Written { tally: self.tally, account }),
+            Err(error) => Err(self.given_up(error, told)),
+        }
+    }
+
+    /// An error that ended the writing, with what is lost by it: the sensor goes on, and nobody
+    /// stores what it makes.
+    fn given_up(mut self, error: EngineError, told: &Receiver<io::Result<Account>>) -> EngineError {
+        if error.is_unsupported() {
+            return error;
+        }
+        let stored = self.tally.stored;
+        self.sensor.stop();
+        let lost = match self.sensor.account(told) {
+            Ok(account) => format!("{} more were made and are lost", account.made - stored),
+            Err(_) => "how many more were made is not known".to_owned(),
+        };
+        let what = format!("{error}; {stored} rows had been stored, {lost}");
+        EngineError::failed("the writer", "go on", what)
+    }
+
+    fn commit(&mut self, record: &Record<S::Row>) -> Result<()> {
+        let Self { sink, tally, .. } = self;
+        sink.prepare(&record.rows);
+        tally.service.time(|| sink.commit(&record.rows))?;
+        let now = monotonic_ns().map_err(|error| {
+            EngineError::failed("the writer", "read the monotonic clock", error)
+        })?;
+        tally.take(&record.numbers, now.saturating_sub(record.due_ns));
+        sink.committed(&record.rows);
+        if tally.opens() {
+            self.window.open(sink.checkpoints()?);
+            tally.open();
+        }
+        if self.tally.is_over() {
+            self.close()?;
+            self.sensor.stop();
+        }
+        Ok(())
+    }
+
+    /// Closes the window where it is open.
+    fn close(&mut self) -> Result<()> {
+        if self.tally.close() { self.window.close(|| self.sink.checkpoints()) } else { Ok(()) }
+    }
+
+    fn aside(&mut self) -> Result<()> {
+        if self.aside.due().is_some_and(|due| due <= Instant::now()) {
+            self.aside.turn(self.sink)?;
+        }
+        Ok(())
+    }
+
+    /// Until the queue has ended in one way or the other.
+    fn take_by_count(&mut self, mut queue: queue::Receiver, rows: usize, tell: Tell) -> Result<()> {
+        let mut record = Record::default();
+        let mut written = Ok(());
+        while written.is_ok()
+            && let Ok(Received::Row(number)) = queue.receive()
+        {
+            record.push(number, self.sink.arrived(number, queue.payload()));
+            if record.rows.len() >= rows {
+                record.due_ns = queue.began_ns + self.tally.task.due_ns(number);
+                written = self.commit(&record).and_then(|()| self.aside());
+                record.clear();
+            }
+        }
+        if let (Ok(()), Some(last)) = (&written, record.numbers.last()) {
+            record.due_ns = queue.began_ns + self.tally.task.due_ns(*last);
+            written = self.commit(&record);
+        }
+        // What is left of the queue after an error is in nobody's way then.
+        std::thread::spawn(move || tell.send(queue.rest()));
+        written
+    }
+
+    fn take_by_time(
+        &mut self,
+        take: &Receiver<Record<S::Row>>,
+        give_back: &SyncSender<Record<S::Row>>,
+    ) -> Result<()> {
+        loop {
+            let wait = self.aside.due().map(|due| due.saturating_duration_since(Instant::now()));
+            let record = match wait {
+                None => take.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(wait) => take.recv_timeout(wait),
+            };
+            match record {
+                Ok(record) => {
+                    self.commit(&record)?;
+                    let _ = give_back.try_send(record);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.aside()?;
+        }
+    }
+}
+
+/// Gives the rows of one stretch of time after the other, until the queue has ended or nobody takes them. When it has
+/// one waiting and another full it waits too, and the queue fills.
+struct Collector<R, F, P> {
+    task: Task,
+    give: SyncSender<Record<R>>,
+    empty: Receiver<Record<R>>,
+    /// The one under way.
+    record: Record<R>,
+    arrived: F,
+    parts: P,
+}
+
+impl<R, F: FnMut(u64, &[u8]) -> R, P: Fn(&R, &R) -> bool> Collector<R, F, P> {
+    fn run(mut self, mut queue: queue::Receiver, tell: Tell) {
+        self.collect(&mut queue);
+        drop((self.give, self.empty));
+        let _ = tell.send(queue.rest());
+    }
+
+    fn collect(&mut self, queue: &mut queue::Receiver) {
+        while let Ok(received) = queue.receive() {
+            let Received::Row(number) = received else {
+                if !self.record.rows.is_empty() {
+                    let _ = self.give.send(std::mem::take(&mut self.record));
+                }
+                return;
+            };
+            let row = (self.arrived)(number, queue.payload());
+            let due_ns = queue.began_ns + self.task.due_ns(number);
+            if !self.add(number, row, due_ns) {
+                return;
+            }
+        }
+    }
+
+    /// Adds a row, and gives the stretch before it where it begins one; whether that was taken.
+    fn add(&mut self, number: u64, row: R, due_ns: u64) -> bool {
+        // Over with the first row of the next, or, the last of all, with its own last.
+        self.record.due_ns = due_ns;
+        let mut taken = true;
+        if self.record.rows.first().is_some_and(|first| (self.parts)(first, &row)) {
+            let mut next = self.empty.try_recv().unwrap_or_default();
+            next.clear();
+            next.due_ns = due_ns;
+            taken = self.give.send(std::mem::replace(&mut self.record, next)).is_ok();
+        }
+        self.record.push(number, row);
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Rows that arrive by themselves, as they are stored in a table of a workload file, over the [port](super::port)
+//! alone.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use embermark_contract::{Result, Scope};
+use embermark_language::{Arrive, Commit, Work};
+
+use super::arena::Arena;
+use super::cell::{Again, Cell, Rows};
+use super::keep::LAID_AT_ONCE;
+use super::port::{self, Database, Found};
+use crate::arrivals::Sink;
+
+/// How the rows of a table come again: as much later as from the first to the last, and the next moment.
+pub(super) fn again(arrive: &Arrive, rows: &Rows) -> Again {
+    let units = rows.end(arrive.time) - rows.start(arrive.time) + 1;
+    Again { time: arrive.time, units }
+}
+
+/// Rows of a commit; `None`: those of a stretch of time.
+pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
+    if cell.commit == Some(Commit::Each) {
+        return Some(1);
+    }
+    match cell.work(arrive.insert) {
+        _ if arrive.collect.is_some() => None,
+        Work::Insert { commit: Commit::Batch(rows), .. } => usize::try_from(*rows).ok(),
+        _ => Some(1),
+    }
+}
+
+/// Stores rows behind those that are there, in the order in which they come.
+pub(super) struct Storing<'a> {
+    cell: &'a Cell,
+    arrive: &'a Arrive,
+    database: &'a mut dyn Database,
+    arena: &'a mut Arc<Arena>,
+    /// Whether each row is put in by itself.
+    singly: bool,
+    found: Found,
+    /// The place of the next row.
+    next: usize,
+    /// Up to which one what they need is laid out.
+    laid: usize,
+}
+
+impl<'a> Storing<'a> {
+    pub(super) fn new(
+        cell: &'a Cell,
+        arrive: &'a Arrive,
+        database: &'a mut dyn Database,
+        arena: &'a mut Arc<Arena>,
+    ) -> Self {
+        let (next, singly) =
+            (cell.tables[arrive.table].loaded, rows_of_commit(cell, arrive) == Some(1));
+        Self { cell, arrive, database, arena, singly, found: Found::default(), next, laid: next }
+    }
+}
+
+impl Sink for Storing<'_> {
+    /// Its number.
+    type Row = u64;
+
+    fn arrived(&mut self, number: u64, _: &[u8]) -> u64 {
+        number
+    }
+
+    fn prepare(&mut self, numbers: &[u64]) {
+        let to = self.next + numbers.len();
+        if to > self.laid {
+            let places = self.next..to.max(self.next + LAID_AT_ONCE);
+            self.laid = places.end;
+            port::lay_out(self.database, self.arena, [(self.arrive.insert, places)]);
+        }
+    }
+
+    fn commit(&mut self, numbers: &[u64]) -> Result<()> {
+        let Self { database, found, arrive, next, .. } = self;
+        let places = *next..*next + numbers.len();
+        *next = places.end;
+        if !self.singly {
+            return database.batch(arrive.table, places, Some(arrive.insert)).map(drop);
+        }
+        database.within(arrive.insert, Scope::PerOperation, &mut |one| {
+            places.clone().try_for_each(|place| one.perform(arrive.insert, place, found))
+        })
+    }
+
+    fn committed(&mut self, _: &[u64]) {
+        self.cell.tables[self.arrive.table].there.store(self.next, Ordering::Relaxed);
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.database.flush()
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.database.checkpoints()
+    }
+}

@@ -1,0 +1,146 @@
+//! Rows that arrive by themselves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use embermark_contract::EngineError;
+use embermark_language::Arrive;
+use embermark_meter::{Measured, Meter};
+use embermark_model::answer::{Answer, Difference};
+use embermark_model::fingerprint::Checksum;
+use embermark_model::plan::Rate;
+
+use super::super::arrive::{Storing, rows_of_commit};
+use super::super::keep::Content;
+use super::super::port::fingerprint;
+use super::{FileBench, Holds};
+use crate::arrivals::{
+    self, Length, Nothing, Sensor, Shape, Tally, Task, Window, Writer, Written,
+};
+use crate::{CheckError, NoopObserver, PhaseObserver};
+
+/// Of the time that is measured, what goes before it unmeasured: a part, and this at most.
+const WARM_UP: (u32, Duration) = (10, Duration::from_secs(5));
+
+impl FileBench {
+    /// Loads the table, and prepares the insert.
+    pub(super) fn ready_to_arrive(
+        &mut self,
+        phase: usize,
+        arrive: &Arrive,
+    ) -> Result<(), EngineError> {
+        self.arrived = None;
+        self.lay_out(&[], false);
+        self.holds[arrive.table] = Holds::Else;
+        self.make_ready()?;
+        self.cell().begin();
+        match self.database.ready(arrive.insert, phase) {
+            Err(error) if error.is_unsupported() => self.refused = Some(error),
+            ready => ready?,
+        }
+        Ok(())
+    }
+
+    /// Stores what comes at the rate, or at the highest that is found.
+    pub(super) fn arrive(
+        &mut self,
+        phase: usize,
+        arrive: &Arrive,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Answer, EngineError> {
+        let written = if self.prepared.rate == Rate::Max {
+            self.highest_rate(phase, arrive, observer)?
+        } else {
+            let rate = self.prepared.target_rate.unwrap_or(arrive.rate);
+            Some(self.store(arrive, whole(arrive, rate), observer)?)
+        };
+        let measured = written.as_ref().map_or_else(Measured::default, Written::measured);
+        written.iter().for_each(|written| written.tell(observer));
+        meter.lasted(measured);
+        Ok(Answer::Count(measured.ops))
+    }
+
+    /// Looks for the highest rate, each on a table that holds its rows and no more.
+    fn highest_rate(
+        &mut self,
+        phase: usize,
+        arrive: &Arrive,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Option<Written>, EngineError> {
+        let limit = self.prepared.p99_limit;
+        let (found, kept) = arrivals::highest(arrive.lasts, limit, |rate, length| {
+            self.ready_to_arrive(phase, arrive)?;
+            let task = match length {
+                Length::Short(warm_up, window) => Task::of(rate, warm_up, window),
+                Length::Whole => whole(arrive, rate),
+            };
+            self.store(arrive, task, &mut NoopObserver)
+        })?;
+        found.tell("rows", observer);
+        let loaded = self.cell().tables[arrive.table].loaded as u64;
+        kept.iter().for_each(|_| observer.count("filled", loaded));
+        Ok(kept)
+    }
+
+    /// Has a sensor make rows, and stores them.
+    fn store(
+        &mut self,
+        arrive: &Arrive,
+        task: Task,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Written, EngineError> {
+        let Self { prepared, database, arena, .. } = self;
+        let companions = prepared.companions.as_deref().ok_or_else(|| {
+            let what = "starting processes that take part in a phase";
+            EngineError::unsupported("this program", what)
+        })?;
+        observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
+        let shape = Shape::of_rows(arrive.queue);
+        let told = serde_json::to_string(&(task, shape))
+            .map_err(|error| EngineError::failed("the sensor", "be told of its task", error))?;
+        let (sensor, queue) = Sensor::start(companions, &told, shape)?;
+        observer.process(arrivals::SENSOR, sensor.pid());
+        let cell = Arc::clone(&prepared.cell);
+        let mut storing = Storing::new(&cell, arrive, &mut **database, arena);
+        let (window, tally) = (Window::new(&mut *observer), Tally::new(task));
+        let aside = &mut Nothing;
+        let writer = Writer { sink: &mut storing, sensor, window, aside, tally };
+        let written = match rows_of_commit(&cell, arrive) {
+            Some(rows) => writer.by_count(queue, rows),
+            None => {
+                let collect = arrive.collect.unwrap_or(Duration::from_secs(1));
+                let rows = (collect.as_secs_f64() * task.rate as f64).round().max(1.0) as u64;
+                let parts = move |first: &u64, next: &u64| first / rows != next / rows;
+                writer.by_time(queue, |number, _| number, parts)
+            }
+        }?;
+        observer.end();
+        self.arrived = Some(written.tally.stored);
+        Ok(written)
+    }
+
+    /// Compares the whole table with the rows that were loaded, and those that were stored behind them.
+    pub(super) fn judge_arrived(&mut self, arrive: &Arrive) -> Result<(), CheckError> {
+        let Some(stored) = self.arrived.take() else { return Ok(()) };
+        let cell = Arc::clone(&self.prepared.cell);
+        let rows = &cell.tables[arrive.table];
+        let there = rows.loaded + stored as usize;
+        let (mut expected, mut got) = (Checksum::default(), Checksum::default());
+        (0..there).for_each(|place| expected += fingerprint(rows.row(place)));
+        self.database.contents(arrive.table, &mut |row| got += fingerprint(row.iter().copied()))?;
+        if got == expected {
+            return Ok(());
+        }
+        let mut content = Content::new(rows, 0..there);
+        self.database.contents(arrive.table, &mut |row| content.see(row))?;
+        content.finish()?;
+        Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
+    }
+}
+
+/// For the whole of its time at a rate.
+fn whole(arrive: &Arrive, rate: u64) -> Task {
+    let (part, most) = WARM_UP;
+    Task::of(rate, (arrive.lasts / part).min(most), arrive.lasts)
+}

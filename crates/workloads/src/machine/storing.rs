@@ -1,0 +1,126 @@
+//! What a writer stores of a machine's samples, and whether all of it is there.
+
+use embermark_contract::Result;
+use embermark_data::machine::{CHANNELS, Sample, Signal, Stamp, Values};
+use embermark_model::fingerprint::Fingerprint;
+
+use super::cycles::with;
+use super::port::{Channels, MachineLog, Span, in_unit};
+use crate::arrivals::{Shape, Sink, Stamper, Written};
+
+/// A queue of 16 KiB, of samples whose channels travel with their numbers.
+pub(super) const QUEUE: Shape = Shape { payload: 2 * CHANNELS, bytes: 16 * 1024 };
+
+/// The channels of a sample as they travel.
+pub(super) fn pack(values: &Values, payload: &mut [u8]) {
+    for (place, value) in payload.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+        *place = value.to_le_bytes();
+    }
+}
+
+fn unpack(payload: &[u8]) -> Values {
+    let mut values = Values::default();
+    for (value, place) in values.iter_mut().zip(payload.as_chunks::<2>().0) {
+        *value = u16::from_le_bytes(*place);
+    }
+    values
+}
+
+/// The sample that came with a payload, stamped.
+pub(super) fn stamped(stamper: &mut Stamper, payload: &[u8]) -> Sample {
+    Sample { at: stamper.stamp(), values: unpack(payload) }
+}
+
+/// Stores samples in a log.
+pub(super) struct Storing<'a> {
+    pub log: &'a mut dyn MachineLog,
+    stamper: Stamper,
+    /// The unit of the times that the store keeps, in ns.
+    unit_ns: i64,
+    /// Of everything stored, in its order.
+    fingerprint: Fingerprint,
+}
+
+impl<'a> Storing<'a> {
+    pub(super) fn new(log: &'a mut dyn MachineLog) -> Self {
+        let (stamper, unit_ns) = (Stamper::new(), log.unit_ns());
+        Self { log, stamper, unit_ns, fingerprint: Fingerprint::default() }
+    }
+
+    /// What was stored, when the writer has ended.
+    pub(super) const fn stored(&self, written: Written) -> Stored {
+        Stored { written, fingerprint: self.fingerprint }
+    }
+}
+
+impl Sink for Storing<'_> {
+    type Row = Sample;
+
+    fn arrived(&mut self, _: u64, payload: &[u8]) -> Sample {
+        stamped(&mut self.stamper, payload)
+    }
+
+    fn commit(&mut self, samples: &[Sample]) -> Result<()> {
+        self.log.write(samples)
+    }
+
+    fn committed(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            let at = in_unit(sample.at, self.unit_ns);
+            self.fingerprint = with(self.fingerprint, &Sample { at, ..*sample });
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.log.flush()
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.log.checkpoints()
+    }
+}
+
+/// What a writer has stored, as far as it is needed to look at it.
+pub(super) struct Stored {
+    pub written: Written,
+    fingerprint: Fingerprint,
+}
+
+impl Stored {
+    /// Whether everything stored is what the sensor made and the writer stamped: visits the store
+    /// in the order of time, and tells every time there is.
+    pub(super) fn check(
+        &self,
+        log: &mut dyn MachineLog,
+        signal: &Signal,
+        tell: &mut dyn FnMut(Stamp),
+    ) -> Result<Option<String>> {
+        let tally = &self.written.tally;
+        let mut runs = tally.runs.iter().flat_map(|(first, run)| *first..*first + *run);
+        let (mut seen, mut fingerprint, mut wrong) = (0_u64, Fingerprint::default(), None);
+        log.visit(Span::All, Channels::All, &mut |sample| {
+            seen += 1;
+            fingerprint = with(fingerprint, &sample);
+            tell(sample.at);
+            let expected = runs.next().map(|number| (number, signal.values(number)));
+            if wrong.is_none() && expected.map(|(_, values)| values) != Some(sample.values) {
+                wrong = Some(format!(
+                    "sample {seen} of the store is {sample:?}, expected number and values {expected:?}"
+                ));
+            }
+        })?;
+        Ok(match wrong {
+            Some(wrong) => Some(wrong),
+            None if seen != tally.stored => {
+                Some(format!("{seen} samples in the store, expected {}", tally.stored))
+            }
+            None if fingerprint != self.fingerprint => Some(
+                "the times of the samples in the store are not those they were given".to_owned(),
+            ),
+            None => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
