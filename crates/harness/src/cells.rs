@@ -259,8 +259,8 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     }
     let searches = plan.rate == Rate::Max;
     let runs = |name: &&str| {
-        let is_due = workload.arrivals.contains(name)
-            || workload.searches.contains(name) == searches;
+        let is_due =
+            workload.arrivals.contains(name) || workload.searches.contains(name) == searches;
         is_due && asked(plan, name)
     };
     let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();

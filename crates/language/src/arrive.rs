@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use embermark_model::table::ColumnType;
+
 use crate::definition::{Arrive, Commit, LASTS, Work};
 use crate::keep;
 use crate::mix::Member;
@@ -21,11 +23,10 @@ pub const FASTEST: u64 = 1_000_000;
 
 /// Reads a phase with `arrive`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) -> Option<Arrive> {
-    fields.only(&["arrive", "table", "insert", "queue", "collect", "for", "about"]);
+    fields.only(&["arrive", "table", "insert", "queue", "collect", "for", "only", "about"]);
     let node = fields.get("arrive")?;
     let table = phase::table_of(fields, drafts)?;
-    let help = "rows come again, each time later: a key that begins with a timestamp, such as [\"time\", \"sensor\"]";
-    let time = keep::time(&node, &drafts[table], "which times have rows that come?", help);
+    let time = time(&node, &drafts[table]);
     let rate = rate(&node);
     let insert = fields.need("insert", "insert = \"rows\": the name of an insert", |node| {
         keep::insert(&node, table, phases)
@@ -41,13 +42,27 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     let collect = fields.maybe("collect", |node| length(&node));
     let lasts = fields.or("for", LASTS, |node| length(&node));
     let (insert, collect) = (insert?, collect?);
-    let is_batch = matches!(phases[insert].work, Some(Work::Insert { commit: Commit::Batch(_), .. }));
+    let is_batch =
+        matches!(phases[insert].work, Some(Work::Insert { commit: Commit::Batch(_), .. }));
     if let (true, Some(node)) = (is_batch, fields.get("collect")) {
         let what = format!("'collect' beside a batch of '{}'", phases[insert].name);
         return node.mistake(what, "two commits of the same rows", "leave one of them out");
     }
-    let ((time, _), rate, queue, lasts) = (time?, rate?, queue?, lasts?);
+    let (time, rate, queue, lasts) = (time?, rate?, queue?, lasts?);
     Some(Arrive { table, time, insert, rate, queue, collect, lasts })
+}
+
+/// The column of time, by which rows that come again have keys of their own.
+fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<usize> {
+    let is_time = |place: &&usize| {
+        draft.column(**place).is_some_and(|column| matches!(column.of, ColumnType::Timestamp(_)))
+    };
+    let time = draft.key.as_ref()?.iter().find(is_time);
+    time.copied().or_else(|| {
+        let what = format!("the key of '{}' has no time", draft.name);
+        let help = "rows come again, each time later: a key with a timestamp, such as [\"time\", \"sensor\"]";
+        node.mistake(what, "which times have rows that come?", help)
+    })
 }
 
 fn rate(node: &Node<'_>) -> Option<u64> {

@@ -15,7 +15,7 @@ impl Definition {
         let given = commit.filter(|commit| inserts || *commit != Commit::Bulk);
         let covers = committed(work).map(|own| given.unwrap_or(own));
         PhaseKind {
-            counts: self.counts(work, covers),
+            counts: self.counts(work, covers).filter(|_| !phase.search),
             of_rows: is_of_rows(work),
             many_in_a_transaction: matches!(covers, Some(Commit::Rows(_) | Commit::All)),
         }

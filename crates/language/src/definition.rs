@@ -14,7 +14,9 @@ pub use keys::{Count, Keys, KeysOf, OPS, Range, SKEW, Span};
 pub use question::{
     Aggregate, Bound, Compute, Condition, Correlate, Group, Grouped, Having, Operator, OrderBy,
 };
-pub use work::{Arrive, End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work};
+pub use work::{
+    Arrive, End, Keep, LASTS, Mix, Pace, Part, Sequence, Snapshot, Sql, UNTIL_STEADY, Work,
+};
 
 /// A workload file.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +95,8 @@ pub struct Phase {
     pub alone: bool,
     /// `only = "variant"`: whether it runs only in variants that say something of it.
     pub apart: bool,
+    /// `only = "rate"`: whether it runs only where the highest rate is looked for.
+    pub search: bool,
     /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
     pub per_row: bool,
     /// Of a question: how often it is asked in a run.

@@ -25,8 +25,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     fields.only(&["keep", "table", "step", "insert", "ask", "every", "at-most", "about"]);
     let node = fields.get("keep")?;
     let table = phase::table_of(fields, drafts)?;
-    let help = "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]";
-    let (time, of) = time(&node, &drafts[table], "the times of which rows are to go?", help)?;
+    let (time, of) = time(&node, &drafts[table])?;
     let window = constant::length(&node, of);
     let step = fields.maybe("step", |node| constant::length(&node, of));
     let insert = fields.need("insert", "insert = \"rows\": the name of an insert", |node| {
@@ -60,20 +59,16 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     Some(Keep { table, time, window, step, insert, ask, every, at_most })
 }
 
-/// The column of time, with which the key begins; `label` and `help` say for what.
-pub fn time(
-    node: &Node<'_>,
-    draft: &Draft<'_>,
-    label: &str,
-    help: &str,
-) -> Option<(usize, ColumnType)> {
+/// The column of time, with which the key begins.
+fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<(usize, ColumnType)> {
     let first = *draft.key.as_ref()?.first()?;
     let column = draft.column(first)?;
     if let ColumnType::Timestamp(_) = column.of {
         return Some((first, column.of));
     }
     let what = format!("the key of '{}' begins with '{}'", draft.name, column.name);
-    node.mistake(what, label, help)
+    let label = "the times of which rows are to go?";
+    node.mistake(what, label, "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]")
 }
 
 /// The place of the insert by which rows come in.

@@ -31,14 +31,14 @@ mod table;
 mod time;
 mod variant;
 
+pub use arrive::FASTEST;
 pub use built_in::{BUILT_IN, PUBLISHED};
 pub use criterion::{Counted, counted, kind_of_machine};
-pub use arrive::FASTEST;
 pub use definition::{
-    Aggregate, Arrive, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count, Definition, End,
-    Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator, OrderBy, Pace, Part,
-    Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql, UNTIL_STEADY, Usual, Variant,
-    Work,
+    Aggregate, Arrive, Asked, Bound, Change, Commit, Compute, Condition, Correlate, Count,
+    Definition, End, Group, Grouped, Having, Keep, Keys, KeysOf, LASTS, Mix, OPS, Operator,
+    OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql,
+    UNTIL_STEADY, Usual, Variant, Work,
 };
 pub use file::parse;
 pub use mistakes::Mistakes;

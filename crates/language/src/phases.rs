@@ -29,7 +29,8 @@ impl Read<'_> {
         let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
         let Self { name, work, only, per_row, asked, .. } = self;
         let (alone, apart) = (only != Only::Part, only == Only::Variant);
-        Phase { name: name.to_owned(), about, work, alone, apart, per_row, asked }
+        let search = only == Only::Rate;
+        Phase { name: name.to_owned(), about, work, alone, apart, search, per_row, asked }
     }
 }
 
@@ -64,6 +65,12 @@ pub fn read<'a>(
         let Begun { fields, only, .. } = begun?;
         let about = fields.maybe("about", |node| node.text());
         let work = work?;
+        if let (Some(Only::Rate), Some(node)) = (only, fields.get("only"))
+            && !matches!(work, Work::Arrive(_))
+        {
+            let help = "only = \"rate\" is for a phase with 'arrive'";
+            return node.mistake("a phase of no rows that arrive", "", help);
+        }
         let per_row = fields.or("per", false, |node| {
             node.one_of("unit of operations", &[("row", true), ("question", false)])
         })?;
@@ -117,15 +124,18 @@ enum Only {
     Part,
     /// In variants that say something of it.
     Variant,
+    /// Where the highest rate is looked for.
+    Rate,
 }
 
 /// What `only` is given.
-const ONLY: [(&str, Only); 5] = [
+const ONLY: [(&str, Only); 6] = [
     ("mix", Only::Part),
     ("sequence", Only::Part),
     ("keep", Only::Part),
     ("arrive", Only::Part),
     ("variant", Only::Variant),
+    ("rate", Only::Rate),
 ];
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {

@@ -32,8 +32,8 @@ mod reopenable;
 mod strategy;
 mod write_behind;
 
-use defined::Defined;
 pub use arrivals::{CONFIRMATIONS, FASTEST};
+use defined::Defined;
 pub use observer::{Companions, NoopObserver, PhaseObserver};
 use strategy::Strategy;
 

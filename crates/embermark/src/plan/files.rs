@@ -64,6 +64,10 @@ fn one(
         (text.to_owned(), PathBuf::from("."))
     } else if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         read(Path::new(name))?
+    } else if Path::new(name).is_file() {
+        return Err(Failure::usage(format!(
+            "'{name}' is no workload: write one for its rows with 'embermark init {name} -o mine.toml', then name mine.toml"
+        )));
     } else {
         let known = WORKLOADS.iter().map(|workload| workload.info().id);
         let known = known.chain(BUILT_IN.iter().map(|(id, _)| *id));

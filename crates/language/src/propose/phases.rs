@@ -109,6 +109,20 @@ impl<'a> Phases<'a> {
             self.put("live", "All at once, rows as often as theirs came.", &mix);
         }
         self.delete();
+        self.arrive();
+    }
+
+    /// For `embermark rate`, where the time in the key lets rows come again.
+    fn arrive(&mut self) {
+        let shape = self.shape;
+        let key = shape.key.as_deref().unwrap_or_default();
+        if !shape.time.is_some_and(|time| key.contains(&time.column)) {
+            return;
+        }
+        let insert = quoted(&format!("{}ingest", self.prefix));
+        let keys =
+            format!("only = \"rate\"\narrive = \"1000/s\"\ninsert = {insert}\nfor = \"10s\"");
+        self.phase("arrival", "How many rows a second it keeps up with: embermark rate", &keys);
     }
 
     /// A phase of the table.

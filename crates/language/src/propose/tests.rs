@@ -161,7 +161,7 @@ fn several_tables_have_phases_of_their_own() {
     let (file, phases) = read(&[readings(), other]);
     let names: Vec<_> = file.tables.iter().map(|table| &*table.name).collect();
     assert_eq!(names, ["readings_2024", "readings_2024_"]);
-    assert_eq!(phases.len(), 20);
+    assert_eq!(phases.len(), 22);
     assert!(phases.contains(&"readings_2024_-expire".to_owned()));
     let mixes = file.phases.iter().filter(|phase| matches!(phase.work, Work::Mix(_)));
     assert_eq!(mixes.count(), 2);

@@ -479,3 +479,39 @@ fn documents_are_checked() {
         assert_eq!(said("", &data, phase), [what], "{phase}");
     }
 }
+
+#[test]
+fn rows_that_arrive_are_checked() {
+    const OF_TIME: &str = "file = \"t.csv\"\nkey = [\"id\", \"seen\"]";
+    const ROWS: &str = "[phase.rows]\nonly = \"arrive\"\ndo = \"insert\"\n";
+    let said = |table: &str, rows: &str, rest: &str| {
+        said_of(table, COLUMNS, &format!("{rows}\n[phase.p]\n{rest}\ninsert = \"rows\""))
+    };
+    let batch = format!("{ROWS}commit = {{ batch = 10 }}");
+    let bulk = format!("{ROWS}commit = \"bulk\"");
+    for (table, rows, rest, expected) in [
+        (
+            "file = \"t.csv\"\nkey = [\"id\"]",
+            ROWS,
+            "arrive = \"10/s\"",
+            "the key of 't' has no time",
+        ),
+        (OF_TIME, ROWS, "arrive = \"10\"", "'10' is no rate at which rows can come"),
+        (OF_TIME, ROWS, "arrive = \"1/m\"", "'1/m' is no rate at which rows can come"),
+        (OF_TIME, ROWS, "arrive = \"2000000/s\"", "'2000000/s' is no rate at which rows can come"),
+        (OF_TIME, ROWS, "arrive = \"10/s\"\nqueue = 100001", "a queue of 100001 rows"),
+        (OF_TIME, ROWS, "arrive = \"10/s\"\nevery = 3", "unknown key 'every'"),
+        (
+            OF_TIME,
+            &batch,
+            "arrive = \"10/s\"\ncollect = \"1s\"",
+            "'collect' beside a batch of 'rows'",
+        ),
+        (OF_TIME, &bulk, "arrive = \"10/s\"", "'rows' commits in another way"),
+        (OF_TIME, ROWS, "arrive = \"10/s\"\ndo = \"get\"", "several things in one phase"),
+        (OF_TIME, ROWS, "do = \"insert\"\nonly = \"rate\"", "a phase of no rows that arrive"),
+    ] {
+        let said = said(table, rows, rest);
+        assert!(said.iter().any(|said| said.starts_with(expected)), "{rest}: {said:?}");
+    }
+}

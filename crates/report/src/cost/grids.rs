@@ -169,11 +169,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
 }
 
 /// The tables of rows that arrive by themselves in a user's own file, phase by phase.
-fn own_tables(
-    costs: &Costs<'_>,
-    writing: &[&Cost<'_>],
-    searches: &[&Cost<'_>],
-) -> Vec<Annotated> {
+fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) -> Vec<Annotated> {
     let mut tables = Vec::new();
     for phase in text::unique(writing.iter().map(|line| line.phase)) {
         let lines: Vec<&Cost<'_>> =
@@ -313,7 +309,10 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
                  weights {weights} (--weight)"
             ),
         ),
-        note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
+        note(
+            "effort",
+            "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing",
+        ),
     ];
     all.extend(notes(costs));
     all
@@ -337,10 +336,14 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
     }
     if costs.lines.iter().any(Cost::is_timed_from_due) {
         let says = match costs.own {
-            true => "from when the last row of a commit was due until it was committed, what it waited in the queue \
-                     among that; service: the commit by itself",
-            false => "from when a sample was due, or its second was over, until it was committed; service: \
-                      the commit by itself",
+            true => {
+                "from when the last row of a commit was due until it was committed, what it waited in the queue \
+                     among that; service: the commit by itself"
+            }
+            false => {
+                "from when a sample was due, or its second was over, until it was committed; service: \
+                      the commit by itself"
+            }
         };
         notes.push(note("commit", says));
     }

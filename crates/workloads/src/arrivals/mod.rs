@@ -11,10 +11,12 @@ mod writer;
 mod written;
 
 pub(crate) use clock::Stamper;
-pub(crate) use highest::{FIRST, Length, highest};
 pub use highest::{CONFIRMATIONS, FASTEST};
+pub(crate) use highest::{FIRST, Length, highest};
 pub(crate) use process::Sensor;
 pub(crate) use queue::Shape;
+#[cfg(test)]
+pub(crate) use queue::tests::queued;
 pub(crate) use sensor::{Task, run as run_sensor};
 pub(crate) use window::Window;
 pub(crate) use writer::{Aside, Nothing, Sink, Writer};

@@ -222,4 +222,4 @@ impl Receiver {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

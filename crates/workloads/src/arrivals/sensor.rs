@@ -131,11 +131,7 @@ impl Sensor {
     }
 
     /// Makes every row that is due.
-    fn emit(
-        &mut self,
-        now: u64,
-        mut offer: impl FnMut(u64) -> io::Result<bool>,
-    ) -> io::Result<()> {
+    fn emit(&mut self, now: u64, mut offer: impl FnMut(u64) -> io::Result<bool>) -> io::Result<()> {
         let allowed =
             if self.task.rate <= SLEEPS { SECOND / self.task.rate } else { SECOND / SLEEPS };
         loop {

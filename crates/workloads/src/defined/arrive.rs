@@ -16,7 +16,7 @@ use crate::arrivals::Sink;
 /// How the rows of a table come again: as much later as from the first to the last, and the next moment.
 pub(super) fn again(arrive: &Arrive, rows: &Rows) -> Again {
     let units = rows.end(arrive.time) - rows.start(arrive.time) + 1;
-    Again { time: arrive.time, units }
+    Again { time: arrive.time, units, asked: false }
 }
 
 /// Rows of a commit; `None`: those of a stretch of time.
@@ -100,3 +100,6 @@ impl Sink for Storing<'_> {
         self.database.checkpoints()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,6 +76,8 @@ pub(super) struct Again {
     pub time: usize,
     /// How much later, in its unit: longer than from the first row to the last.
     pub units: i64,
+    /// Whether questions are asked meanwhile, whose `end` is then the newest row that has come.
+    pub asked: bool,
 }
 
 /// A row that a mix inserts.
@@ -123,7 +125,7 @@ impl Rows {
         }
         let place = place - lap * all;
         match (self.staged.value(place, column), self.again) {
-            (Value::Int(at), Some(Again { time, units })) if time == column => {
+            (Value::Int(at), Some(Again { time, units, .. })) if time == column => {
                 Value::Int(at + lap as i64 * units)
             }
             (value, _) => value,
@@ -240,7 +242,7 @@ impl Rows {
     /// The greatest time of a column among all rows, or among those that have come of such that come without end: the
     /// `end` of conditions. 0 where there is none.
     pub(super) fn end(&self, time: usize) -> i64 {
-        if let Some(Again { time: by, .. }) = self.again
+        if let Some(Again { time: by, asked: true, .. }) = self.again
             && by == time
         {
             let newest = self.there.load(Ordering::Relaxed).saturating_sub(1);

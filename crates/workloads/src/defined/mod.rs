@@ -141,8 +141,12 @@ impl Defined {
         let mut alone = definition.phases.iter().filter(|phase| phase.alone);
         let gets = alone.find(|phase| matches!(phase.work, Work::Get { .. }));
         let points = points(definition);
-        let arrivals = definition.phases.iter().filter(|phase| matches!(phase.work, Work::Arrive(_)));
-        let arrivals = arrivals.map(|phase| &*phase.name);
+        let arrive = |search: bool| {
+            let arrive = definition.phases.iter().filter(move |phase| {
+                matches!(phase.work, Work::Arrive(_)) && phase.search == search
+            });
+            Vec::leak(arrive.map(|phase| &*phase.name).collect())
+        };
         let apart = definition.phases.iter().filter(|phase| phase.apart);
         let info = Info {
             id: &definition.name,
@@ -156,8 +160,8 @@ impl Defined {
             lasts: false,
             until_steady: keep.is_some(),
             cold: keep.is_none() && reads(definition),
-            searches: &[],
-            arrivals: Vec::leak(arrivals.collect()),
+            searches: arrive(true),
+            arrivals: arrive(false),
             apart: Vec::leak(apart.map(|phase| &*phase.name).collect()),
             timed: Vec::leak(timed.collect()),
             windowed,

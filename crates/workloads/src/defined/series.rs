@@ -197,7 +197,9 @@ impl Database for SeriesTables {
                     group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
                 !self.questions[phase].is_empty() && as_asked
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => true,
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
+                true
+            }
         };
         Ok(if native { Execution::Native } else { Execution::ClientSide })
     }

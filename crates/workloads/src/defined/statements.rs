@@ -574,7 +574,9 @@ impl Texts<'_> {
                 }
                 all
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => Vec::new(),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
+                Vec::new()
+            }
         }
     }
 }

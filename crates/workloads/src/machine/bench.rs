@@ -14,12 +14,10 @@ use super::companions::ReaderProcess;
 use super::cycles::Reader;
 use super::port::{Form, Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
-use super::storing::{QUEUE, Storing, Stored, stamped};
+use super::storing::{QUEUE, Stored, Storing, stamped};
 use super::truth::Truth;
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use crate::arrivals::{
-    self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer,
-};
+use crate::arrivals::{self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer};
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
@@ -124,9 +122,8 @@ impl MachineBench {
     ) -> Result<Stored> {
         self.holds = Holds::Unknown;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
-        let told = serde_json::to_string(&(task, self.cell.seed)).map_err(|error| {
-            EngineError::failed("the sensor", "be told of its task", error)
-        })?;
+        let told = serde_json::to_string(&(task, self.cell.seed))
+            .map_err(|error| EngineError::failed("the sensor", "be told of its task", error))?;
         let (sensor, queue) = Sensor::start(self.companions()?, &told, QUEUE)?;
         observer.process(arrivals::SENSOR, sensor.pid());
         let mut storing = Storing::new(self.log.as_mut());

@@ -142,7 +142,8 @@ impl Workload for Machine {
             (arrivals::SENSOR, None) => {
                 let (task, seed): (Task, u64) = serde_json::from_str(task)?;
                 let signal = Signal::new(seed, task.rate);
-                let make = |number, payload: &mut [u8]| storing::pack(&signal.values(number), payload);
+                let make =
+                    |number, payload: &mut [u8]| storing::pack(&signal.values(number), payload);
                 arrivals::run_sensor(task, storing::QUEUE, make, out)
             }
             ("reader", Some(store)) => {

@@ -15,6 +15,30 @@ const FIT: usize = 16 * 1024 / 18;
 
 const LAST: Account = Account { made: 1, lost: 2, missed: 3, latest_ns: u64::MAX };
 
+/// What a queue has carried when a sensor that began at a time has put rows of these numbers into it, and the account of so
+/// many that were made.
+pub(crate) fn queued(
+    shape: Shape,
+    began_ns: u64,
+    numbers: impl IntoIterator<Item = u64>,
+    made: u64,
+) -> Vec<u8> {
+    let (mut reader, writer) = io::pipe().unwrap();
+    let mut sender = Sender::over(writer, shape).unwrap();
+    sender.begin(began_ns).unwrap();
+    let mut carried = 0;
+    for number in numbers {
+        assert!(sender.offer(number, &[0; MOST][..shape.payload]).unwrap());
+        carried += 1;
+    }
+    let account = Account { made, lost: made - carried, ..Account::default() };
+    assert!(sender.end(&account).unwrap());
+    drop(sender);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
 fn queue() -> (Sender, Receiver) {
     let (reader, writer) = io::pipe().unwrap();
     (Sender::over(writer, SHAPE).unwrap(), Receiver::of(reader, SHAPE))
@@ -196,6 +220,7 @@ fn a_process_that_is_killed_ends_the_queue_and_other_children_do_not_hold_it() {
 #[test]
 fn what_is_no_pipe_is_no_queue() {
     let file = tempfile::tempfile().unwrap();
-    let error = Sender::over(PipeWriter::from(std::os::fd::OwnedFd::from(file)), SHAPE).err().unwrap();
+    let error =
+        Sender::over(PipeWriter::from(std::os::fd::OwnedFd::from(file)), SHAPE).err().unwrap();
     assert!(error.to_string().contains("a pipe of"), "{error}");
 }

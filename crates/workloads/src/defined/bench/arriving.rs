@@ -14,9 +14,7 @@ use super::super::arrive::{Storing, rows_of_commit};
 use super::super::keep::Content;
 use super::super::port::fingerprint;
 use super::{FileBench, Holds};
-use crate::arrivals::{
-    self, Length, Nothing, Sensor, Shape, Tally, Task, Window, Writer, Written,
-};
+use crate::arrivals::{self, Length, Nothing, Sensor, Shape, Tally, Task, Window, Writer, Written};
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
 /// Of the time that is measured, what goes before it unmeasured: a part, and this at most.

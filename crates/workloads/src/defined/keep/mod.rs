@@ -56,16 +56,17 @@ pub(super) fn spread(
 pub(super) fn again(keep: &Keep, rows: &Rows) -> Again {
     let length = (rows.end(keep.time) - rows.start(keep.time) + 1).unsigned_abs();
     let steps = length.div_ceil(keep.step.unsigned_abs());
-    Again { time: keep.time, units: steps as i64 * keep.step }
+    Again { time: keep.time, units: steps as i64 * keep.step, asked: true }
 }
 
-/// Looks whether the rows of a table that come again and again come in the order of their times.
+/// Looks whether the rows of a table that come again and again, and about the newest of which questions are asked, come in
+/// the order of their times.
 ///
 /// # Errors
 /// Unfit where they do not.
 pub(super) fn check_order(tables: &[Rows]) -> Result<(), WorkloadError> {
     for rows in tables {
-        let Some(Again { time, .. }) = rows.again else { continue };
+        let Some(Again { time, asked: true, .. }) = rows.again else { continue };
         let at = |place: usize| time_of(rows, place, time);
         if let Some(late) = (1..rows.staged.rows()).find(|place| at(*place) < at(place - 1)) {
             let name = &rows.table.name;

@@ -216,7 +216,9 @@ impl<'a> KvSession<'a> {
                 cell.begin_question(phase, found);
                 self.group(group, &filters(cell, phase, i), &mut found.result)
             }),
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => Ok(0),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
+                Ok(0)
+            }
         };
         self.buffers.room = room;
         done

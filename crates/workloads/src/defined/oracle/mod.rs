@@ -141,7 +141,9 @@ impl Oracle {
                 let loaded = cell.rows_of(phase).loaded;
                 self.answered(phase, (&Places::First(loaded), ops), found, print)
             }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => Ok(()),
+            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
+                Ok(())
+            }
         }
     }
 
