@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 
+mod arrivals;
 mod bad_input;
 mod client_columns;
 mod client_programs;

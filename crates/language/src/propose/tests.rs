@@ -95,8 +95,10 @@ fn what_is_proposed_of_readings_is_told_and_right() {
             named("order_", Some("order")),
         ]
     );
-    let expected =
-        ["ingest", "load", "get", "latest", "window", "top", "hours", "update", "live", "expire"];
+    let expected = [
+        "ingest", "load", "get", "latest", "window", "top", "hours", "update", "live", "expire",
+        "arrival",
+    ];
     assert_eq!(phases, expected);
 }
 
