@@ -23,6 +23,8 @@ pub(crate) struct Over {
     front: &'static dyn Engine,
     /// Whether the front has a cache of its own, which shares the memory with the mirror's.
     front_caches: bool,
+    /// How the names of the front's files end that are removed when they are empty.
+    empty: Option<&'static str>,
     settings: Settings,
 }
 
@@ -33,6 +35,7 @@ pub(crate) static OVER_LMDB: Over = Over {
     licence: "OpenLDAP Public License 2.8, MIT",
     front: &crate::lmdb::ENGINE,
     front_caches: false,
+    empty: None,
     settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
@@ -43,6 +46,9 @@ pub(crate) static OVER_BERKELEY_DB: Over = Over {
     licence: "Sleepycat, MIT",
     front: &crate::berkeleydb::ENGINE,
     front_caches: true,
+    // Berkeley DB makes the file of a table before it writes its first page. Where the power is cut between the two, its
+    // recovery fails at a file without a page, which has nothing to recover (docs/durability-embedded.md).
+    empty: Some(".db"),
     settings: Settings { known: &[WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
@@ -85,6 +91,20 @@ impl Over {
         own.tell = Arc::new(|what| eprintln!("hybrid: {what}"));
         Ok(own)
     }
+}
+
+/// Removes the files of a folder whose names end so, where they are empty.
+fn remove_empty(folder: &Path, end: &str) -> Result<()> {
+    let failed = |error| EngineError::file("hybrid", "look for empty files in", folder, error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let is_named = entry.file_name().to_str().is_some_and(|name| name.ends_with(end));
+        let about = entry.metadata().map_err(failed)?;
+        if is_named && about.is_file() && about.len() == 0 {
+            std::fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 fn open_mirror(options: &OpenOptions, folder: &Path) -> Result<Box<dyn SqlStore>> {
@@ -131,6 +151,7 @@ impl Engine for Over {
         let own = self.options(options, mirror.clone())?;
         std::fs::create_dir_all(&front.dir)
             .map_err(|error| EngineError::file(self.id, "make", &front.dir, error))?;
+        self.empty.map_or(Ok(()), |end| remove_empty(&front.dir, end))?;
         let Opened { store, version, mut settings, .. } = self.front.open(&front)?;
         let Store::Kv(store) = store else {
             return Err(EngineError::failed(self.id, "open its front", "it keeps no pairs"));

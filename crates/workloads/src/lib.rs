@@ -1,4 +1,5 @@
-//! One module per workload: its phases, its oracle, and one implementation per data model.
+//! The executor of workload files ([`defined`]): what each phase does, in one implementation per data model, and an oracle. The
+//! machine at 1 kHz is the only workload with code of its own; rows that arrive by themselves are a module for both.
 //!
 //! A workload drives stores through the trait of their data model and knows no engine. To add one: a file
 //! in the crate `language`, and a line beside its name.

@@ -1,14 +1,17 @@
 //! What every key-value engine must do, in every tier it offers.
 
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use crate::scopes::{Alone, Bytes, Listed, Reads, all, get, scan};
 use crate::stores::{Model, bulk, numbered, offers, open, victims};
 use embermark_engines::kv::{Direction, KvStore, Operations, Range, Table, TableDef};
 use embermark_engines::{
-    Availability, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store,
+    Availability, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store, registry,
 };
 use embermark_model::Durability;
+use embermark_skips::is_here;
 
 /// Runs a check on a fresh store of every engine and tier, and closes the store.
 fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
@@ -735,4 +738,39 @@ fn an_engine_that_counts_its_keys_counts_all_of_them() {
 
 fn is_on_disk(engine: &dyn Engine) -> bool {
     engine.info().kind != Kind::Reference
+}
+
+/// As the power left it that was cut when Berkeley DB had made the file of a table, and not written its first page: its own
+/// recovery fails there.
+#[test]
+fn hybrid_bdb_opens_where_the_file_of_a_table_is_empty() {
+    let engine = registry::find("hybrid-bdb").unwrap();
+    if !is_here(engine) {
+        return;
+    }
+    let (dir, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options =
+        |dir: &Path| OpenOptions::new(dir.canonicalize().unwrap(), Durability::Power, 32 << 20);
+    let Store::Kv(mut store) = engine.open(&options(dir.path())).unwrap().store else {
+        panic!("it keeps pairs");
+    };
+    let table = store.table(&TableDef::named("t")).unwrap();
+    store.within(Scope::PerOperation, |each| each.put(table, b"key", b"value")).unwrap();
+    // What is there while it is open, without what closing it would write.
+    fs::create_dir(cut.path().join("front")).unwrap();
+    for entry in fs::read_dir(dir.path().join("front")).unwrap() {
+        let from = entry.unwrap().path();
+        let to = cut.path().join("front").join(from.file_name().unwrap());
+        fs::copy(&from, &to).unwrap();
+    }
+    store.close().unwrap();
+    fs::write(cut.path().join("front/hybridcold.db"), []).unwrap();
+    let Store::Kv(mut store) = engine.open(&options(cut.path())).unwrap().store else {
+        panic!("it keeps pairs");
+    };
+    let table = store.table(&TableDef::named("t")).unwrap();
+    let found =
+        store.within(Scope::Snapshot, |all| Ok(all.get(table, b"key")?.map(<[u8]>::to_vec)));
+    assert_eq!(found.unwrap().as_deref(), Some(&b"value"[..]));
+    store.close().unwrap();
 }
