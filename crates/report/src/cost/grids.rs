@@ -58,6 +58,18 @@ const USAGE: [Column; 8] = [
     ("effort", |cost| cost.of(Resource::Effort).map(|grade| format::count(grade as u64))),
 ];
 
+/// What the columns of [`USAGE`] show, in their order.
+const USED: [Resource; 8] = [
+    Resource::ServerCpu,
+    Resource::ClientCpu,
+    Resource::ServerMemory,
+    Resource::ClientMemory,
+    Resource::Io,
+    Resource::Network,
+    Resource::Disk,
+    Resource::Effort,
+];
+
 /// The time of a commit, from when it was due where that is known.
 fn commit(cost: &Cost<'_>, of: fn(&Latency) -> Option<u64>) -> Option<String> {
     duration(cost.latency(if cost.is_timed_from_due() { RESPONSE } else { "commit" }, of))
@@ -185,8 +197,14 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
             rate.unwrap_or_default(),
             format::duration(costs.window_ns as f64)
         );
-        let effort = USAGE.len() - 1;
-        let columns = [&ARRIVALS[..], &USAGE[..effort]].concat();
+        // No effort, which the source graded, and nothing of a server where none is.
+        let is_used = |(_, of): &(Column, Resource)| {
+            *of != Resource::Effort
+                && lines.iter().any(|line| line.of(*of).is_some_and(|used| used > 0.0))
+        };
+        let usage = USAGE.into_iter().zip(USED).filter(is_used);
+        let columns: Vec<Column> =
+            ARRIVALS.into_iter().chain(usage.map(|(column, _)| column)).collect();
         tables.push(table(title, &lines, &columns, Vec::new()));
     }
     for phase in text::unique(searches.iter().map(|line| line.phase)) {
@@ -329,7 +347,7 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
         ),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
-    if costs.lines.iter().any(|line| line.growth().is_some()) {
+    if !costs.own && costs.lines.iter().any(|line| line.growth().is_some()) {
         let says = "growth on disk from the empty database to the last sample, warm-up included: in the \
                     variants that are as published this weighs as the disk, else what it grew in the window";
         notes.push(note("from empty", says));
