@@ -44,6 +44,9 @@ enum Command {
     /// Find the settings of engines that are best for a work and keep its tier
     Tune(Box<tune::TuneArgs>),
     /// Find the highest rate that engines sustain without a loss
+    ///
+    /// Of `machine` where no workload is named, or of your own rows: a workload file with a phase `arrive`, such as
+    /// `embermark init` writes.
     #[command(mut_arg("rate", |rate| rate.hide(true)))]
     Rate(Box<run::RateArgs>),
     /// Repeat published comparisons as they were run
