@@ -89,15 +89,15 @@ pub(crate) enum Length {
 /// window. `attempt` writes at a rate; the last that was kept for a whole window is given back.
 ///
 /// # Errors
-/// What `attempt` is unsupported with. Its other errors are rates that were not kept: so many rows may be more than an
-/// engine takes in one commit. One that is broken does not get past the next attempt's beginning.
+/// Those of `attempt` before it writes. Errors of the writing itself are rates that were not kept, as so many rows may be
+/// more than an engine takes in one commit: one that is broken does not get past the beginning of the next attempt.
 pub(crate) fn highest(
     window: Duration,
     bound: Duration,
-    mut attempt: impl FnMut(u64, Length) -> Result<Written>,
+    mut attempt: impl FnMut(u64, Length) -> Result<Result<Written>>,
 ) -> Result<(Highest, Option<Written>)> {
     let mut kept = None;
-    let mut trial = |rate, length| match attempt(rate, length) {
+    let mut trial = |rate, length| match attempt(rate, length)? {
         Ok(written) => {
             let trial = judge(&written, bound);
             if let (Ok(()), Length::Whole) = (&trial, length) {
@@ -189,6 +189,8 @@ impl Highest {
 mod tests {
     use std::time::Duration;
 
+    use embermark_contract::EngineError;
+
     use super::super::sensor::{Account, Task};
     use super::super::written::Tally;
     use super::super::written::tests::taken;
@@ -259,6 +261,16 @@ mod tests {
         }
         let latest_ns = sensor_late_ms * 1_000_000;
         Written { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }
+    }
+
+    #[test]
+    fn an_error_of_writing_is_a_rate_that_was_not_kept_and_one_before_it_ends_the_search() {
+        let (window, bound) = (Duration::from_secs(1), Duration::from_millis(100));
+        let failed = || EngineError::failed("the engine", "do anything", "it is full");
+        let (found, kept) = highest(window, bound, |_, _| Ok(Err(failed()))).unwrap();
+        assert!(found.rate == 0 && kept.is_none());
+        assert!(found.remark("rows").contains("the engine gave up"), "{found:?}");
+        assert!(highest(window, bound, |_, _| Err(failed())).is_err());
     }
 
     #[test]

@@ -17,7 +17,9 @@ use super::reader::{self, Reads, Slots, Word};
 use super::storing::{QUEUE, Stored, Storing, stamped};
 use super::truth::Truth;
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use crate::arrivals::{self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer};
+use crate::arrivals::{
+    self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer, Written,
+};
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
@@ -248,22 +250,27 @@ impl MachineBench {
         let Spec { window, p99_limit, .. } = self.cell.spec;
         let (found, kept) = arrivals::highest(window, p99_limit, |rate, length| {
             self.log.clear()?;
-            let task = match length {
-                Length::Short(warm_up, window) => self.task(rate, warm_up, window),
-                Length::Whole => {
-                    let task = self.whole_task(rate);
-                    self.log.load(&History::new(self.cell.seed, rate, filled(task)))?;
-                    self.log.lifecycle().maintain()?;
-                    task
-                }
-            };
-            self.writing(task, &mut NoopObserver, &mut Nothing).map(|stored| stored.written)
+            Ok(self.attempt(rate, length))
         })?;
         found.tell("samples", observer);
         let Some(written) = kept else { return Ok(Measured::default()) };
         observer.count("filled", filled(written.tally.task));
         written.tell(observer);
         Ok(written.measured())
+    }
+
+    /// Writes at a rate into the empty store.
+    fn attempt(&mut self, rate: u64, length: Length) -> Result<Written> {
+        let task = match length {
+            Length::Short(warm_up, window) => self.task(rate, warm_up, window),
+            Length::Whole => {
+                let task = self.whole_task(rate);
+                self.log.load(&History::new(self.cell.seed, rate, filled(task)))?;
+                self.log.lifecycle().maintain()?;
+                task
+            }
+        };
+        self.writing(task, &mut NoopObserver, &mut Nothing).map(|stored| stored.written)
     }
 }
 

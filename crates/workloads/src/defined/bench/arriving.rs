@@ -73,7 +73,7 @@ impl FileBench {
                 Length::Short(warm_up, window) => Task::of(rate, warm_up, window),
                 Length::Whole => whole(arrive, rate),
             };
-            self.store(arrive, task, &mut NoopObserver)
+            Ok(self.store(arrive, task, &mut NoopObserver))
         })?;
         found.tell("rows", observer);
         let loaded = self.cell().tables[arrive.table].loaded as u64;
