@@ -78,13 +78,14 @@ part() {
     return $ended
 }
 
-# programs: what the tests and the check of the answers are, built.
+# programs: what the tests and the check of the answers are, built. The program itself is built with its tests, which run
+# it: `cargo build` would compile nearly every crate once more, with the features that no test asks for left out.
 programs() {
     if [ -x .deps/nextest/cargo-nextest ]; then
         .deps/nextest/cargo-nextest nextest run --workspace --locked --no-run
     else
         cargo test --workspace --locked --no-run
-    fi && cargo build --locked --quiet
+    fi
 }
 
 # tests: every test of the workspace, each in a process of its own where cargo-nextest is here.
