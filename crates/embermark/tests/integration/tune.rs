@@ -71,7 +71,7 @@ fn what_is_faster_and_unsafe_is_caught_by_the_cut() {
         return;
     }
     let planted = ["tune", "sqlite", "--try", "sqlite:synchronous=OFF", "--kills", "2"];
-    let cuts = ["--states", "40", "--short-works", "2", "--out", "out"];
+    let cuts = ["--states", "12", "--short-works", "2", "--out", "out"];
     place.embermark(&[&planted[..], &cuts, &COMMITS].concat()).with(0);
     let found = found(&place, "sqlite");
     let off = tried(&found, "synchronous", "OFF");
