@@ -112,24 +112,22 @@ slowest() {
 }
 
 # groups: what is verified beside each other, a line each: ids of engines with commas between, and a workload where it is not
-# all of them. Each server and what is missing here are for themselves, InfluxDB even by workload: before a phase it waits
-# seconds until the server is at rest. HarperDB too, whose server takes seconds of a processor to start: two of its
-# workloads, which change with the commit, or with EMBERMARK_TEST_LONG=1 all. The other engines are in four groups.
+# all of them. Each server and what is missing here are for themselves. InfluxDB, before a phase, waits seconds until its
+# server is at rest, and HarperDB's takes seconds of a processor to start: of these, two workloads each by itself, which
+# change with the commit, or with EMBERMARK_TEST_LONG=1 all. The other engines are in four groups.
 groups() {
     workloads=$("$program" workloads | awk '/^published/ { exit } /^[a-z]/ { print $1 }' | tr '\n' ' ')
     drawn=$(printf %s "$EMBERMARK_TEST_SEED" | cksum | cut -d ' ' -f 1)
-    [ -z "${EMBERMARK_TEST_LONG:-}" ] || drawn=
-    "$program" engines | awk -v workloads="$workloads" -v drawn="$drawn" '
+    "$program" engines | awk -v workloads="$workloads" -v drawn="$drawn" -v long="${EMBERMARK_TEST_LONG:-}" '
         NR > 1 && NF == 0 { exit }
-        $1 == "harperdb" && !/ missing / && drawn != "" {
+        ($1 == "influxdb" || $1 == "harperdb") && !/ missing / {
             count = split(workloads, of_workload, " ")
-            first = drawn % count
+            first = (drawn + NR) % count
             second = (first + 1 + int(drawn / count) % (count - 1)) % count
-            print $1 ":" of_workload[first + 1]
-            print $1 ":" of_workload[second + 1]
+            for (w = 0; w < count; w++)
+                if (long != "" || w == first || w == second) print $1 ":" of_workload[w + 1]
             next
         }
-        $1 == "influxdb" && !/ missing / { for (w = split(workloads, of_workload, " "); w > 0; w--) print $1 ":" of_workload[w]; next }
         $2 == "server" || / missing / { print $1; next }
         $2 == "embedded" || $1 == "memory" { of[n % 4] = of[n % 4] (n < 4 ? "" : ",") $1; n++ }
         END { for (g in of) print of[g] }'
