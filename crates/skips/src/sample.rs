@@ -40,7 +40,8 @@ fn drawn(seed: &str, test: &str, count: usize, most: usize) -> Vec<usize> {
     let hash = |n: usize| {
         // With keys that are the same everywhere.
         let mut hasher = DefaultHasher::new();
-        (seed, test, n).hash(&mut hasher);
+        // With the count, so that a draw among engines and one among tiers have nothing to do with each other.
+        (seed, test, count, n).hash(&mut hasher);
         hasher.finish()
     };
     let mut numbers: Vec<usize> = (0..count).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{env, thread};
 
 use embermark_durability::{Settings, WorkerProgram, own_mounts};
-use embermark_skips::skipped;
+use embermark_skips::{chosen, skipped};
 use libtest_mimic::Trial;
 
 /// The argument that makes a test's program a worker.
@@ -28,6 +28,12 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
         test();
         Ok(())
     })
+}
+
+/// A campaign's tests: `most` of them are done, as [`chosen`], and the others ignored.
+pub fn some_of(campaign: &str, most: usize, tests: Vec<Trial>) -> impl Iterator<Item = Trial> {
+    let chosen = chosen(campaign, tests.len(), most);
+    tests.into_iter().zip(chosen).map(|(test, done)| test.with_ignored_flag(!done))
 }
 
 /// A test that makes block devices and mounts them: where that is not permitted it is skipped.

@@ -9,12 +9,12 @@ use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
 use embermark_engines::registry::ENGINES;
 use embermark_model::Durability;
-use embermark_skips::{chosen, is_here};
+use embermark_skips::is_here;
 use libtest_mimic::Trial;
 use nosync::without_syncs;
 use toy::{Acknowledges, Toy};
 
-use crate::common::{on_devices, settings, trial};
+use crate::common::{on_devices, settings, some_of, trial};
 use crate::tree::FORKS;
 
 static SYNCED: Toy = toy("synced", Acknowledges::Synced);
@@ -52,17 +52,14 @@ pub fn tests() -> Vec<Trial> {
         }),
         on_devices("controls::what_broke_a_promise_is_kept", what_broke_a_promise_is_kept),
     ];
-    // A campaign's tests, of which some are done.
-    let mut campaign = |name: &str, most: usize, of: Vec<Trial>| {
-        let chosen = chosen(name, of.len(), most).into_iter();
-        tests.extend(of.into_iter().zip(chosen).map(|(test, done)| test.with_ignored_flag(!done)));
-    };
+    let mut campaign =
+        |name: &str, most: usize, of: Vec<Trial>| tests.extend(some_of(name, most, of));
     let named = |name: &str, id: &str| format!("controls::{name}{id}");
     let process = ["sqlite", "lmdb", "redb", "synced", "written"].map(|id| {
         let name = named("kills_lose_nothing_in_process_of_", id);
         trial(name, move || holds(id, Durability::Process, Kill))
     });
-    campaign("kills in process", 2, process.into());
+    campaign("kills in process", 1, process.into());
     // Their `none` has commits in the memory of the process, as their manuals say of these settings.
     let ids = ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"];
     let none = ids.map(|id| {
@@ -81,11 +78,11 @@ pub fn tests() -> Vec<Trial> {
         let name = named("cuts_lose_nothing_of_", id);
         on_devices(name, move || holds(id, Durability::Power, PowerCut))
     });
-    campaign("cuts", 2, cuts.into());
+    campaign("cuts", 1, cuts.into());
     let short_works = sound.map(|id| {
         on_devices(named("short_works_find_nothing_in_", id), move || short_works_find_nothing(id))
     });
-    campaign("short works", 2, short_works.into());
+    campaign("short works", 1, short_works.into());
     let unsound = ["before", "written"];
     let cuts = unsound.map(|id| {
         on_devices(named("cuts_break_", id), move || is_broken(id, Durability::Power, PowerCut))

@@ -8,37 +8,39 @@ use embermark_model::Durability;
 use embermark_skips::is_here;
 use libtest_mimic::Trial;
 
-use crate::common::{on_devices, settings, trial};
+use crate::common::{on_devices, settings, some_of, trial};
 
 pub fn tests() -> Vec<Trial> {
-    let mut tests = Vec::new();
-    for id in ["postgres", "mongodb", "valkey", "influxdb"] {
-        tests.push(trial(format!("servers::kills_lose_nothing_of_{id}"), move || {
+    let kills = ["postgres", "mongodb", "valkey", "influxdb"].map(|id| {
+        trial(format!("servers::kills_lose_nothing_of_{id}"), move || {
             holds(id, Durability::Process, Kill);
-        }));
-    }
-    for id in ["sqlite", "lmdb", "redb"] {
-        tests.push(trial(format!("servers::clients_of_{id}_are_judged_too"), move || {
+        })
+    });
+    let clients = ["sqlite", "lmdb", "redb"].map(|id| {
+        trial(format!("servers::clients_of_{id}_are_judged_too"), move || {
             clients_of_an_embedded_engine_are_judged_too(id);
-        }));
-    }
-    for id in ["postgres", "valkey"] {
-        tests.push(trial(
-            format!("servers::what_is_not_logged_is_lost_by_a_kill_of_{id}"),
-            move || {
-                what_is_not_logged_is_lost_by_a_kill(id);
-            },
-        ));
-    }
-    for id in ["postgres", "mongodb", "valkey"] {
-        tests.push(on_devices(format!("servers::cuts_lose_nothing_of_{id}"), move || {
+        })
+    });
+    let not_logged = ["postgres", "valkey"].map(|id| {
+        trial(format!("servers::what_is_not_logged_is_lost_by_a_kill_of_{id}"), move || {
+            what_is_not_logged_is_lost_by_a_kill(id);
+        })
+    });
+    let cuts = ["postgres", "mongodb", "valkey"].map(|id| {
+        on_devices(format!("servers::cuts_lose_nothing_of_{id}"), move || {
             holds(id, Durability::Power, PowerCut);
-        }));
-    }
-    tests.push(on_devices("servers::what_is_not_synced_is_lost_by_a_cut", || {
+        })
+    });
+    let not_synced = on_devices("servers::what_is_not_synced_is_lost_by_a_cut", || {
         what_is_not_synced_is_lost_by_a_cut();
-    }));
-    tests
+    });
+    let campaigns = [
+        some_of("kills of servers", 2, kills.into()),
+        some_of("clients", 1, clients.into()),
+        some_of("what is not logged", 1, not_logged.into()),
+        some_of("cuts of servers", 1, cuts.into()),
+    ];
+    campaigns.into_iter().flatten().chain([not_synced]).collect()
 }
 
 /// Nothing where the engine is not here.

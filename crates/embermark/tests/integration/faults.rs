@@ -99,7 +99,7 @@ fn is_child(pid: u32, of: u32) -> bool {
 
 #[test]
 fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_running() {
-    for engine in ["sqlite"].into_iter().chain(sampled(SERVERS, 2)) {
+    for engine in ["sqlite"].into_iter().chain(sampled(SERVERS, 1)) {
         let place = Place::new();
         let Some((run, _)) = in_the_middle(&place, engine) else { continue };
         assert!(signal(run.id(), Signal::SIGINT));
@@ -116,7 +116,7 @@ fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_ru
 
 #[test]
 fn a_worker_that_is_killed_takes_its_server_along() {
-    for engine in sampled(SERVERS, 3) {
+    for engine in sampled(SERVERS, 2) {
         let place = Place::new();
         let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
         assert!(signal(worker, Signal::SIGKILL));

@@ -12,7 +12,7 @@ use devices::{Device, saying};
 use folder::fleet;
 use serde_json::Value;
 
-const PLAN: &str = "workloads = [\"sensors\", \"contacts\"]\nengines = [\"sqlite\", \"redb\"]\n\
+const PLAN: &str = "workloads = [\"sensors\"]\nvariant = [\"single\"]\nengines = [\"sqlite\", \"redb\"]\n\
                     scale = [\"300\"]\ntrials = 3\nruns = 2\nno-such-file = true\n";
 
 const RUN: [&str; 6] = ["fleet", "run", "--look-every", "1", "-V", "embermark_needs_calm=false"];

@@ -49,10 +49,11 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let mut owner = registry::find("postgres").unwrap().open(&private).unwrap().store;
     let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
     let url = format!("postgres=postgres://postgres@{socket}/postgres");
-    let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "5k"];
+    let words = ["run", "sensors", "-e", "postgres", "--url", &url, "--scale", "1k"];
     let words =
         [&words[..], &["--variant", "single", "--trials", "1", "--set", "max-run-time=none"]];
-    let words = [&words.concat()[..], &["--tier", "process", "--out"]].concat();
+    let few = ["--phases", "load,read,update", "--no-counting", "--tier", "process", "--out"];
+    let words = [&words.concat()[..], &few].concat();
     let mut begun = |out: &str, runs: &str| {
         let mut run = start(&place, &[&words[..], &[out, "--runs", runs]].concat());
         let is_there = wait_for("its schema", || {

@@ -146,7 +146,6 @@ fn samples_that_do_not_fit_are_counted_as_lost() {
 
 #[test]
 fn the_highest_rate_is_found_and_is_kept() {
-    let place = Place::new();
     let words = [
         "--variant",
         "bulk",
@@ -159,8 +158,21 @@ fn the_highest_rate_is_found_and_is_kept() {
         "--set",
         "p99-limit=50ms",
     ];
-    run(&place, "memory", &words).with(0);
-    let result = place.result("out");
+    let mut tries = 0;
+    let result = loop {
+        let place = Place::new();
+        run(&place, "memory", &words).with(0);
+        let result = place.result("out");
+        tries += 1;
+        // On a machine that others keep busy the sensor may not get to offer a thousand a second.
+        let found = observed(only(&result), "sustained");
+        let tells_it = |remark: &String| remark.contains("sensor itself is the bottleneck");
+        let is_starved =
+            found.counts["sustained-rate"] < 1_000 && found.remarks.iter().any(tells_it);
+        if tries == 4 || !is_starved {
+            break result;
+        }
+    };
     let cell = only(&result);
     assert_eq!(cell.trials[0].phases.len(), 1, "nothing else runs");
     let found = observed(cell, "sustained");

@@ -10,6 +10,7 @@ use crate::common::family::{
 };
 use crate::common::message_queue::Foreign;
 use crate::common::{self, Ended, Place, wait_for};
+use embermark_skips::sampled;
 use nix::sys::signal::Signal;
 
 /// A run that writes for a minute unless it is ended.
@@ -68,13 +69,14 @@ impl Moment {
 
 #[test]
 fn a_killed_sensor_leaves_nothing_whenever_it_is_killed() {
-    for (variant, moment) in [
+    let all = [
         ("individual", Moment::Sensor),
         ("bulk", Moment::Samples(20)),
         ("individual", Moment::Samples(700)),
         ("bulk", Moment::Samples(1_500)),
         ("bulk", Moment::Stopped),
-    ] {
+    ];
+    for (variant, moment) in sampled(all, 2) {
         let place = Place::new();
         let run = start(&place, variant);
         moment.wait(&place);
@@ -89,13 +91,14 @@ fn a_killed_sensor_leaves_nothing_whenever_it_is_killed() {
 
 #[test]
 fn a_killed_worker_leaves_nothing_whenever_it_is_killed() {
-    for (variant, moment) in [
+    let all = [
         ("individual", Moment::Worker),
         ("bulk", Moment::Sensor),
         ("individual", Moment::Samples(20)),
         ("bulk", Moment::Samples(700)),
         ("individual", Moment::Stopped),
-    ] {
+    ];
+    for (variant, moment) in sampled(all, 2) {
         let place = Place::new();
         let run = start(&place, variant);
         moment.wait(&place);
@@ -107,13 +110,14 @@ fn a_killed_worker_leaves_nothing_whenever_it_is_killed() {
 
 #[test]
 fn a_killed_run_leaves_nothing_whenever_it_is_killed() {
-    for (variant, moment) in [
+    let all = [
         ("individual", Moment::Worker),
         ("bulk", Moment::Sensor),
         ("bulk", Moment::Samples(20)),
         ("individual", Moment::Samples(700)),
         ("bulk", Moment::Stopped),
-    ] {
+    ];
+    for (variant, moment) in sampled(all, 2) {
         let place = Place::new();
         let mut run = start(&place, variant);
         moment.wait(&place);

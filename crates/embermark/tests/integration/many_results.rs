@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::common::Place;
 use embermark_report::html;
-use embermark_skips::skipped;
+use embermark_skips::{sampled, skipped};
 use made_up::{MADE_UP, Shape};
 
 /// Ten lines and ten engines: a hundred cells.
@@ -57,7 +57,16 @@ fn folder(place: &Place, name: &str) -> PathBuf {
         .map_or_else(|| place.path(name), |kept| PathBuf::from(kept).join(name))
 }
 
+/// One of two reports, as [`sampled`]: each takes thousands of made-up results.
 #[test]
+fn a_report_of_many_results_is_small_in_memory_and_as_a_page() {
+    let reports: [fn(); 2] = [
+        the_page_of_two_hundred_devices_of_a_hundred_cells_is_small,
+        ten_times_the_files_take_no_more_memory,
+    ];
+    sampled(reports, 1).into_iter().for_each(|report| report());
+}
+
 fn the_page_of_two_hundred_devices_of_a_hundred_cells_is_small() {
     let place = Place::new();
     let made = folder(&place, "fleet");
@@ -98,7 +107,6 @@ fn peak_kb(place: &Place, files: usize) -> u64 {
     peak
 }
 
-#[test]
 fn ten_times_the_files_take_no_more_memory() {
     let place = Place::new();
     // Both with more rows than are gathered before they are written: 16 a file.

@@ -96,9 +96,9 @@ fn start(place: &Place, words: &[&str], stderr: Stdio) -> Child {
 
 #[test]
 fn a_run_killed_at_many_moments_comes_to_the_same_end_and_repeats_nothing() {
-    // Drawn by the commit, and with all of them twenty.
+    // At moments drawn by the commit, and with all of them twenty.
     let seed = env::var(SEED).unwrap_or_default();
-    let many = if env::var_os(LONG).is_some() { 20 } else { 5 };
+    let many = if env::var_os(LONG).is_some() { 20 } else { 3 };
     println!("kills: {many}, by {SEED}={seed}");
     let place = Place::new();
     let began = Instant::now();

@@ -82,11 +82,8 @@ fn again(reopener: &Reopener, store: Store) -> Result<Store> {
 
 #[test]
 fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
-    for engine in ENGINES {
+    for engine in sampled(ENGINES.iter().filter(|engine| is_here(**engine)), 6) {
         let id = engine.info().id;
-        if !is_here(*engine) {
-            continue;
-        }
         let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
         for tier in sampled(Durability::ALL.into_iter().filter(offered), 1) {
             let folder = tempfile::tempdir().unwrap();

@@ -194,7 +194,7 @@ fn berkeley_db_without_transactions_is_the_tier_none_and_says_so_in_others() {
 #[test]
 fn each_can_have_its_own_defaults_in_every_tier() {
     let mut with = Vec::new();
-    for engine in ENGINES.iter().filter(|engine| is_here(**engine)) {
+    for engine in sampled(ENGINES.iter().filter(|engine| is_here(**engine)), 6) {
         let (id, settings) = (engine.info().id, engine.settings());
         let defaults: Vec<_> = settings.defaults().collect();
         if defaults.is_empty() {
@@ -303,19 +303,19 @@ const WEAKENING: [(&str, Durability, &str); 4] = [
 
 #[test]
 fn what_servers_without_sql_keep_a_tier_by_can_be_asked_again() {
-    for id in ["mongodb", "influxdb", "harperdb", "valkey"].into_iter().filter(|id| here(id)) {
-        for tier in [Durability::Process, Durability::Power] {
-            let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-            let options = OpenOptions::new(folder.path(), tier, 256 << 20);
-            let mut opened = registry::find(id).unwrap().open(&options).unwrap();
-            let again = opened.store.lifecycle().tier_settings().unwrap();
-            assert!(!again.is_empty(), "{id} {tier}");
-            for pair in &again {
-                assert!(opened.settings.contains(pair), "{id}: {pair:?} in {:?}", opened.settings);
-            }
-            opened.store.close().unwrap();
+    let ids = ["mongodb", "influxdb", "harperdb", "valkey"].into_iter().filter(|id| here(id));
+    let tiers = [Durability::Process, Durability::Power];
+    for (id, tier) in sampled(ids.flat_map(|id| tiers.map(|tier| (id, tier))), 3) {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let options = OpenOptions::new(folder.path(), tier, 256 << 20);
+        let mut opened = registry::find(id).unwrap().open(&options).unwrap();
+        let again = opened.store.lifecycle().tier_settings().unwrap();
+        assert!(!again.is_empty(), "{id} {tier}");
+        for pair in &again {
+            assert!(opened.settings.contains(pair), "{id}: {pair:?} in {:?}", opened.settings);
         }
+        opened.store.close().unwrap();
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use embermark_meter::statistics::{includes_one, ratio_interval};
 use embermark_model::result::{PhaseResult, ResultFile};
 use embermark_model::{CellId, Durability, Scale};
+use embermark_skips::sampled;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -45,6 +46,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
+/// One of the recordings, as [`sampled`], or all.
 fn recordings() -> Vec<(String, Recording)> {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|end| end == "json"));
@@ -55,7 +57,10 @@ fn recordings() -> Vec<(String, Recording)> {
             serde_json::from_slice(&text).unwrap(),
         )
     };
-    files.map(read).collect()
+    // In the same order on every file system, which the draw is of.
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    sampled(files, 1).into_iter().map(read).collect()
 }
 
 /// `EMBERMARK_RECORD=RESULT.json` makes a recording of a full plan's result: times of operations and trials.

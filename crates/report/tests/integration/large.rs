@@ -1,4 +1,4 @@
-//! Results of 3,000 phases and of 10,000 trials are shown in time.
+//! Results of 3,000 phases and of 10,000 trials are shown in time, in forms that are drawn.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use embermark_model::CellId;
 use embermark_model::result::{Cell, PhaseResult, ResultFile, Trial};
 use embermark_report::html::{self, PageOptions, Source};
 use embermark_report::{Files, Format, Options, load, overview, render};
+use embermark_skips::sampled;
 use nix::time::{ClockId, clock_gettime};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
@@ -58,7 +59,7 @@ fn large(phases: usize, trials: u32) -> ResultFile {
     file
 }
 
-/// Makes every form of a report of it.
+/// Makes forms of a report of it: some of them, as [`sampled`], or all.
 fn is_shown_in_time(file: &ResultFile) {
     let path = Path::new("result.json");
     let options =
@@ -72,14 +73,23 @@ fn is_shown_in_time(file: &ResultFile) {
         println!("{what}: {bytes} bytes in {took:.2?}");
         assert!(took < MOST, "{what} took {took:?}");
     };
-    in_time("screen", &|| overview(file, &options, &Files { page: None, tables: None }).len());
-    for format in [Format::Table, Format::Markdown, Format::Csv, Format::Json] {
-        in_time(&format!("{format:?}"), &|| render(file, format, &options).unwrap().len());
-    }
-    in_time("page", &|| {
+    let rendered = |format| render(file, format, &options).unwrap().len();
+    let screen = || overview(file, &options, &Files { page: None, tables: None }).len();
+    let page = || {
         let page = html::data(&[Source { path, result: file }], PageOptions::default()).unwrap();
         serde_json::to_vec(&page).unwrap().len()
-    });
+    };
+    let forms: [(&str, &dyn Fn() -> usize); 6] = [
+        ("screen", &screen),
+        ("table", &|| rendered(Format::Table)),
+        ("Markdown", &|| rendered(Format::Markdown)),
+        ("CSV", &|| rendered(Format::Csv)),
+        ("JSON", &|| rendered(Format::Json)),
+        ("page", &page),
+    ];
+    for (what, make) in sampled(forms, 2) {
+        in_time(what, make);
+    }
 }
 
 #[test]

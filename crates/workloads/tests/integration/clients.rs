@@ -81,7 +81,9 @@ fn several_are_right(engine: &dyn Engine, staged: &Staged, tier: Durability) -> 
 fn several_clients_of_every_engine_that_allows_them_read_and_change_rightly() {
     let staged = Staged::synthetic(1_000);
     let (mut several, mut has_strong) = (Vec::new(), false);
-    for engine in candidates() {
+    let engines = sampled(candidates(), 6);
+    let is_tried = |id: &str| engines.iter().any(|engine| engine.info().id == id);
+    for engine in engines.iter().copied() {
         let mut tiers = sampled(Durability::ALL, 1);
         has_strong |= tiers.iter().any(|tier| *tier != Durability::None);
         tiers.retain(|tier| several_are_right(engine, &staged, *tier));
@@ -92,9 +94,11 @@ fn several_clients_of_every_engine_that_allows_them_read_and_change_rightly() {
     eprintln!("several clients: {several:?}");
     // Engines that are compiled in and so are always here.
     if std::env::var_os("EMBERMARK_TEST_ENGINE").is_none() {
-        assert!(["lmdb", "redb"].iter().all(|id| several.contains(id)), "{several:?}");
+        for id in ["lmdb", "redb"] {
+            assert_eq!(several.contains(&id), is_tried(id), "{several:?}");
+        }
         // Its `none` keeps its journal in the memory of one connection.
-        assert_eq!(several.contains(&"sqlite"), has_strong, "{several:?}");
+        assert_eq!(several.contains(&"sqlite"), has_strong && is_tried("sqlite"), "{several:?}");
     }
     assert!(!several.contains(&"memory") && !several.contains(&"berkeleydb"), "{several:?}");
 }

@@ -6,7 +6,7 @@ use embermark_model::Durability;
 use libtest_mimic::Trial;
 
 use super::tried;
-use crate::common::on_devices;
+use crate::common::{on_devices, some_of};
 
 /// Of 32 MiB, the smallest that the command takes, in a tier that promises to survive the death of the
 /// process.
@@ -28,7 +28,7 @@ fn fills_of(tested: &Tested) -> &[Fill] {
 }
 
 pub fn tests() -> Vec<Trial> {
-    vec![
+    let tests = vec![
         on_devices("full::who_does_it_rightly_loses_nothing_and_goes_on", || {
             who_does_it_rightly_loses_nothing_and_goes_on();
         }),
@@ -37,7 +37,8 @@ pub fn tests() -> Vec<Trial> {
         }),
         on_devices("full::who_writes_in_place_is_found_out", who_writes_in_place_is_found_out),
         on_devices("full::an_engine_is_no_toy", an_engine_is_no_toy),
-    ]
+    ];
+    some_of("full disks", 2, tests).collect()
 }
 
 fn who_does_it_rightly_loses_nothing_and_goes_on() {
