@@ -14,6 +14,7 @@
 # make dist-test  install them in a bare Debian 11 and use them; aarch64 under QEMU; takes root
 # make older  on request alone: DuckDB 1.5.6 and RocksDB 10.4.2, to measure beside today's releases (docs/configurations.md)
 # make turso  on request alone: Turso, compiled as a library for --engine-library (docs/engines/turso.md)
+# make datafusion  on request alone: Parquet files asked by DataFusion, as such a library (docs/engines/datafusion.md)
 # make sqlcipher  on request alone: SQLCipher, which is SQLite with encrypted pages, as such a library
 # make libsql  on request alone: libSQL, the fork of SQLite by Turso's authors, as such a library
 # make chdb   on request alone: chDB, which is ClickHouse in a process, as such a library (167 MB to fetch)
@@ -23,7 +24,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso chdb sqlcipher libsql book test-deps
+.PHONY: run build check test-long tune-defaults reproduce dist dist-test test bench calibrate site deps servers python-clients node-clients older turso datafusion chdb sqlcipher libsql book test-deps
 
 run: build
 	$(TARGET)/release/embermark run
@@ -81,6 +82,9 @@ older:
 
 turso:
 	@scripts/deps.sh turso
+
+datafusion:
+	@scripts/deps.sh datafusion
 
 sqlcipher:
 	@scripts/deps.sh sqlcipher

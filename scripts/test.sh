@@ -15,7 +15,7 @@
 #   sensor log           rows of the public log, beside the project
 #   file system          XFS, Btrfs or F2FS: in the kernel, and its mkfs
 #   given server         a server of one's own for the tests, named by a variable
-#   turso                an engine that is compiled on request alone: make turso
+#   turso, datafusion    engines that are compiled on request alone: make turso, make datafusion
 # What else a test lacks can be had, if only by root, so there it is skipped. What an engine does not support is no skip:
 # tests assert that it is refused.
 set -eu
@@ -37,7 +37,7 @@ fi
 # list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
 list() {
     sort -u "$EMBERMARK_SKIPPED" | awk -F '\t' -v accepted=" ${ACCEPT_LICENSE:-} " '
-        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "given server" || $2 == "turso" || ($2 == "harperdb" && accepted !~ / harperdb /) {
+        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "given server" || $2 == "turso" || $2 == "datafusion" || ($2 == "harperdb" && accepted !~ / harperdb /) {
             reason = "not asked for: " $2 ": " $3
             if (!(reason in known)) { known[reason]; unasked = unasked reason "\n" }
             next

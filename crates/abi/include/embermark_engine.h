@@ -79,7 +79,10 @@ enum embermark_flags {
     EMBERMARK_BLIND_DELETE = 4,
     /* Its licence forbids publishing figures without its vendor's consent: it runs only for who says
      * --accept-license, and its figures are marked. */
-    EMBERMARK_FORBIDS_PUBLISHING = 8
+    EMBERMARK_FORBIDS_PUBLISHING = 8,
+    /* Of an SQL engine: its rows are only added and read. A table has no key and no index, and phases that change
+     * or delete rows are unsupported. */
+    EMBERMARK_APPENDS_ONLY = 16
 };
 
 /* `size` bytes at `at`, which may be anything where there are none. */

@@ -34,6 +34,8 @@ pub const READS_BATCH: u32 = 2;
 pub const BLIND_DELETE: u32 = 4;
 /// A flag: its licence forbids publishing figures.
 pub const FORBIDS_PUBLISHING: u32 = 8;
+/// A flag: rows are only added and read.
+pub const APPENDS_ONLY: u32 = 16;
 
 /// A setting takes anything.
 pub const ANY: u32 = 0;

@@ -214,6 +214,10 @@ impl Engine for Outside {
         self.described.about.forbids_publishing
     }
 
+    fn is_append_only(&self) -> bool {
+        self.described.about.appends_only
+    }
+
     fn has_maintenance(&self) -> bool {
         self.described.about.has_maintenance
     }

@@ -132,21 +132,31 @@ fn an_engine_in_rust_is_verified_in_every_workload_and_variant() {
     assert_eq!(line.matches("ok (").count(), tiers.len(), "{}", ended.stdout);
 }
 
-/// What `make turso` compiles, for who asks for it.
-#[test]
-fn turso_is_verified_where_it_was_compiled() {
+/// Verifies the library that `make ENGINE` compiles, for who asks for it.
+fn is_verified_where_it_was_compiled(engine: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let library = root.join(".deps/turso/libembermark_turso.so");
+    let library = root.join(format!(".deps/{engine}/libembermark_{engine}.so"));
     if !library.exists() {
-        embermark_skips::skipped("turso", "on request alone: `make turso` compiles it");
+        let why = format!("on request alone: `make {engine}` compiles it");
+        embermark_skips::skipped(engine, why);
         return;
     }
     let place = Place::new();
-    let words = ["verify", "turso", "--engine-library", text(&library), "--dir", "."];
+    let words = ["verify", engine, "--engine-library", text(&library), "--dir", "."];
     let ended = place.embermark(&words).with(0);
-    let line = line_of(&ended.stdout, "turso");
+    let line = line_of(&ended.stdout, engine);
     // `none` is what it does in `process`.
     assert_eq!(line.matches("ok (").count(), 2, "{}", ended.stdout);
+}
+
+#[test]
+fn turso_is_verified_where_it_was_compiled() {
+    is_verified_where_it_was_compiled("turso");
+}
+
+#[test]
+fn datafusion_is_verified_where_it_was_compiled() {
+    is_verified_where_it_was_compiled("datafusion");
 }
 
 fn of<'a>(result: &'a ResultFile, engine: &str) -> &'a embermark_model::result::Cell {

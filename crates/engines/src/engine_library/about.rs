@@ -20,6 +20,8 @@ pub struct About {
     pub answers_sql: bool,
     /// Whether its licence forbids publishing figures.
     pub forbids_publishing: bool,
+    /// Whether its rows are only added and read.
+    pub appends_only: bool,
     /// Whether it can be asked for maintenance.
     pub has_maintenance: bool,
     /// Its check, as its manual calls it.

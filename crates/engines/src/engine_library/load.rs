@@ -145,6 +145,7 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
             licence: text(engine.licence, "licence")?,
             answers_sql: engine.family == abi::SQL,
             forbids_publishing: engine.flags & abi::FORBIDS_PUBLISHING != 0,
+            appends_only: engine.flags & abi::APPENDS_ONLY != 0,
             has_maintenance: engine.maintain.is_some(),
             check: optional(engine.check_name, "check_name")?,
             exclusive: optional(engine.exclusive, "exclusive")?,

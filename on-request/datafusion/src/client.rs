@@ -1,0 +1,131 @@
+//! A client, and why its last call failed.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use datafusion::arrow::error::ArrowError;
+use datafusion::error::DataFusionError;
+use datafusion::parquet::errors::ParquetError;
+use embermark_abi as abi;
+
+use crate::database::Database;
+
+/// What is behind a `struct embermark_client`.
+pub(crate) struct Client {
+    pub database: Database,
+    error: CString,
+}
+
+/// Why a call failed.
+pub(crate) enum Failure {
+    /// There is no such thing, in words.
+    Unsupported(String),
+    /// For any other reason.
+    Failed(String),
+}
+
+impl From<DataFusionError> for Failure {
+    fn from(error: DataFusionError) -> Self {
+        match error.find_root() {
+            DataFusionError::NotImplemented(what) => Self::Unsupported(what.clone()),
+            _ => Self::Failed(error.strip_backtrace()),
+        }
+    }
+}
+
+impl From<ParquetError> for Failure {
+    fn from(error: ParquetError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        Self::Failed(text)
+    }
+}
+
+pub(crate) type Done<T = ()> = Result<T, Failure>;
+
+thread_local! {
+    /// Why the last `open` or `close` failed.
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+pub(crate) fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
+/// A failure of something that was being done.
+pub(crate) fn cannot<E: Display>(doing: impl Display) -> impl FnOnce(E) -> Failure {
+    move |error| Failure::Failed(format!("cannot {doing}: {error}"))
+}
+
+/// The message of a panic as a failure.
+fn panicked(message: Box<dyn Any + Send>) -> Failure {
+    let text = message.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| message.downcast_ref::<&str>().copied());
+    Failure::Failed(format!("DataFusion panicked: {}", text.unwrap_or("without a message")))
+}
+
+/// Does something, and turns a panic into a failure: nothing may be unwound into embermark.
+fn caught(work: impl FnOnce() -> Done) -> Done {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|message| Err(panicked(message)))
+}
+
+fn status(failure: Failure, keep: impl FnOnce(CString)) -> i32 {
+    let (status, text) = match failure {
+        Failure::Unsupported(text) => (abi::UNSUPPORTED, text),
+        Failure::Failed(text) => (abi::FAILED, text),
+    };
+    keep(c_text(&text));
+    status
+}
+
+/// Does something with a client's database, and keeps what went wrong.
+///
+/// # Safety
+/// The client is one of this library's, and nobody else uses it meanwhile.
+pub(crate) unsafe fn with(
+    client: *mut abi::Client,
+    work: impl FnOnce(&mut Database) -> Done,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let client = unsafe { &mut *client.cast::<Client>() };
+    match caught(|| work(&mut client.database)) {
+        Ok(()) => abi::OK,
+        Err(failure) => status(failure, |text| client.error = text),
+    }
+}
+
+/// Does something without a client, and keeps what went wrong.
+pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
+    match caught(work) {
+        Ok(()) => abi::OK,
+        Err(failure) => status(failure, |text| ERROR.set(text)),
+    }
+}
+
+impl Client {
+    pub fn of(database: Database) -> *mut abi::Client {
+        Box::into_raw(Box::new(Self { database, error: CString::default() })).cast()
+    }
+}
+
+pub(crate) unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
+    if client.is_null() {
+        // The text stays where it is until the next one takes its place.
+        return ERROR.with_borrow(|error| error.as_ptr());
+    }
+    // SAFETY: as the header has it.
+    unsafe { (*client.cast::<Client>()).error.as_ptr() }
+}

@@ -1,0 +1,230 @@
+//! A database: opened, its tables, its settings, closed.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_void};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::SchemaProvider;
+use datafusion::common::TableReference;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::properties::WriterProperties;
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::SessionConfig;
+use embermark_abi as abi;
+use tokio::runtime::Runtime;
+
+use crate::client::{Client, Done, Failure, c_text, cannot, with, without};
+use crate::columns::Columns;
+use crate::folder::{Folder, Part};
+use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN, given};
+use crate::table::{Table, listing};
+
+/// A table of the database.
+pub(crate) struct Stored {
+    pub source: Arc<Table>,
+    /// Rows of the open transaction that are no batch yet.
+    pub columns: Columns,
+    /// Its files, in the order of commits.
+    pub parts: Vec<Part>,
+}
+
+/// An open database.
+pub(crate) struct Database {
+    pub runtime: Runtime,
+    pub state: SessionState,
+    task: Arc<TaskContext>,
+    pub folder: Folder,
+    pub tables: BTreeMap<String, Stored>,
+    /// How often a table was made or dropped: statements of before are planned anew.
+    pub generation: u64,
+    /// Whether a transaction is open, and the table that it has changed.
+    pub in_transaction: bool,
+    pub changed: Option<String>,
+    /// How files are written.
+    pub how: WriterProperties,
+    /// Commits that have a file of their own, at most.
+    pub most: usize,
+    /// Settings that nothing gives back, as they were set.
+    as_set: Vec<(&'static CStr, String)>,
+}
+
+impl Database {
+    fn open(dir: PathBuf, tier: u32, memory: u64, given: &[(String, String)]) -> Done<Self> {
+        let set = |name: &CStr, otherwise: &str| {
+            let found = given.iter().find(|(known, _)| known.as_bytes() == name.to_bytes());
+            found.map_or_else(|| otherwise.to_owned(), |(_, value)| value.clone())
+        };
+        let number = |name: &'static CStr, otherwise| {
+            let number: Done<usize> =
+                set(name, otherwise).parse().map_err(cannot(format!("set {name:?}")));
+            number
+        };
+        // As the engine `parquet` has them, so that both read the same files.
+        let (compression, group) = (set(COMPRESSION, "snappy"), number(GROUP, "122880")?);
+        let most = number(FILES, "100")?;
+        let how = WriterProperties::builder()
+            .set_compression(match &*compression {
+                "zstd" => Compression::ZSTD(ZstdLevel::default()),
+                "snappy" => Compression::SNAPPY,
+                _ => Compression::UNCOMPRESSED,
+            })
+            .set_max_row_group_row_count(Some(group))
+            .build();
+        let mut config = SessionConfig::new();
+        for name in [PARTITIONS, PUSHDOWN] {
+            let value = set(name, "");
+            if !value.is_empty() {
+                config.options_mut().set(&name.to_string_lossy(), &value)?;
+            }
+        }
+        // Nothing is spilled, because operators may take what memory they need.
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+        let environment = RuntimeEnvBuilder::new()
+            .with_metadata_cache_limit(usize::try_from(memory).unwrap_or(usize::MAX))
+            .with_disk_manager_builder(disk)
+            .build_arc()?;
+        let state = SessionStateBuilder::new_with_default_features()
+            .with_config(config)
+            .with_runtime_env(environment)
+            .build();
+        let syncs = tier == abi::POWER;
+        let fsync = if syncs { "on" } else { "off" };
+        let mut database = Self {
+            runtime: Runtime::new().map_err(cannot("start the threads of a runtime"))?,
+            task: state.task_ctx(),
+            state,
+            folder: Folder { dir, syncs },
+            tables: BTreeMap::new(),
+            generation: 0,
+            in_transaction: false,
+            changed: None,
+            how,
+            most,
+            as_set: vec![
+                (c"fsync", fsync.to_owned()),
+                (COMPRESSION, compression),
+                (GROUP, group.to_string()),
+                (FILES, most.to_string()),
+            ],
+        };
+        for (name, parts) in database.folder.tables()? {
+            let path = database.folder.file(&name, parts[0]);
+            let file = File::open(&path).map_err(cannot(format!("open {}", path.display())))?;
+            let schema = ParquetRecordBatchReaderBuilder::try_new(file)?.schema().clone();
+            database.add(&name, schema, parts)?;
+        }
+        Ok(database)
+    }
+
+    /// Has DataFusion know a table whose folder is there.
+    pub fn add(&mut self, name: &str, schema: SchemaRef, parts: Vec<Part>) -> Done {
+        let columns = Columns::of(schema.clone())?;
+        // A folder ends with a slash.
+        let folder = [self.folder.table(name).join("")];
+        let source = Arc::new(Table::over(listing(&self.state, schema, &folder)?));
+        self.names(name)?.register_table(name.to_owned(), source.clone())?;
+        self.tables.insert(name.to_owned(), Stored { source, columns, parts });
+        self.generation += 1;
+        Ok(())
+    }
+
+    /// Where DataFusion looks for a table.
+    fn names(&self, table: &str) -> Done<Arc<dyn SchemaProvider>> {
+        Ok(self.state.schema_for_ref(TableReference::bare(table))?)
+    }
+
+    /// Has DataFusion forget a table; whether there was one of that name.
+    pub fn remove(&mut self, name: &str) -> Done<bool> {
+        if self.tables.remove(name).is_none() {
+            return Ok(false);
+        }
+        self.names(name)?.deregister_table(name)?;
+        self.generation += 1;
+        Ok(true)
+    }
+
+    /// Has DataFusion list folders anew, as an INSERT of its own does.
+    pub fn forget_listings(&self) {
+        if let Some(cache) = self.state.runtime_env().cache_manager.get_list_files_cache() {
+            cache.clear();
+        }
+    }
+
+    /// Plans a question and begins to answer it.
+    pub fn ask(&self, plan: &LogicalPlan) -> Done<SendableRecordBatchStream> {
+        let _runs = self.runtime.enter();
+        let plan = self.runtime.block_on(self.state.create_physical_plan(plan))?;
+        Ok(execute_stream(plan, self.task.clone())?)
+    }
+
+    /// The table of that name.
+    pub fn stored(&mut self, name: &str) -> Done<&mut Stored> {
+        let found = self.tables.get_mut(name);
+        found.ok_or_else(|| Failure::Failed(format!("there is no table {name}")))
+    }
+}
+
+pub(crate) unsafe extern "C" fn open(
+    options: *const abi::Options,
+    client: *mut *mut abi::Client,
+) -> i32 {
+    without(|| {
+        // SAFETY: as the header has it.
+        let (options, dir, given) =
+            unsafe { (&*options, CStr::from_ptr((*options).dir), given((*options).settings)) };
+        let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
+        let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
+        // SAFETY: as the header has it.
+        unsafe { *client = Client::of(database) };
+        Ok(())
+    })
+}
+
+pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it: it was made here, and is not used again.
+    let client = unsafe { Box::from_raw(client.cast::<Client>()) };
+    without(move || {
+        drop(client);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe extern "C" fn settings_of(
+    client: *mut abi::Client,
+    take: abi::TakeSetting,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe {
+        with(client, |database| {
+            for (name, value) in &database.as_set {
+                take(context, name.as_ptr(), c_text(&format!("{value} (as set)")).as_ptr());
+            }
+            let entries = database.state.config_options().entries();
+            let entries = entries.into_iter().chain(database.state.runtime_env().config_entries());
+            let shown = |name: &str| {
+                [PARTITIONS, PUSHDOWN].iter().any(|known| known.to_bytes() == name.as_bytes())
+                    || name == "datafusion.runtime.metadata_cache_limit"
+            };
+            for entry in entries.filter(|entry| shown(&entry.key)) {
+                let value = c_text(&entry.value.unwrap_or_default());
+                take(context, c_text(&entry.key).as_ptr(), value.as_ptr());
+            }
+            Ok(())
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
+    // SAFETY: as the header has it.
+    unsafe { with(client, Database::merge_all) }
+}

@@ -1,0 +1,86 @@
+//! The durability tiers, and what a user may set.
+
+use std::ffi::{CStr, c_char};
+use std::ptr;
+
+use embermark_abi as abi;
+
+const fn tier(survives: u32, setting: &'static CStr) -> abi::Tier {
+    abi::Tier {
+        survives,
+        reserved: 0,
+        setting: setting.as_ptr(),
+        manual: c"https://man7.org/linux/man-pages/man2/fsync.2.html".as_ptr(),
+        unsupported: ptr::null(),
+        read_back: ptr::null(),
+    }
+}
+
+const UNSYNCED: abi::Tier = tier(
+    abi::PROCESS,
+    c"no fsync: a commit is a file in the operating system's page cache, which a killed process does not take along",
+);
+
+/// From the weakest to the strongest. There is nothing cheaper than what `process` has.
+pub(crate) static TIERS: [abi::Tier; 3] = [
+    UNSYNCED,
+    UNSYNCED,
+    tier(abi::POWER, c"a commit is a file: written, fsync, renamed, fsync of the folder"),
+];
+
+/// How files are compressed, how many rows a row group has, and how many commits have a file of their own until these
+/// are merged.
+pub(crate) const COMPRESSION: &CStr = c"compression";
+pub(crate) const GROUP: &CStr = c"max_row_group_size";
+pub(crate) const FILES: &CStr = c"files_before_merge";
+/// Options of DataFusion: how many threads work on a question, and whether conditions are evaluated while a file is read.
+pub(crate) const PARTITIONS: &CStr = c"datafusion.execution.target_partitions";
+pub(crate) const PUSHDOWN: &CStr = c"datafusion.execution.parquet.pushdown_filters";
+
+/// A list of texts that null ends.
+struct Words<const N: usize>([*const c_char; N]);
+
+// SAFETY: addresses of texts that nobody changes.
+unsafe impl<const N: usize> Sync for Words<N> {}
+
+static COMPRESSIONS: Words<4> =
+    Words([c"uncompressed".as_ptr(), c"snappy".as_ptr(), c"zstd".as_ptr(), ptr::null()]);
+static BOOLEANS: Words<3> = Words([c"true".as_ptr(), c"false".as_ptr(), ptr::null()]);
+
+const fn setting(name: &'static CStr, words: *const *const c_char) -> abi::Setting {
+    let takes = if words.is_null() { abi::NUMBER } else { abi::WORD };
+    abi::Setting { name: name.as_ptr(), takes, reserved: 0, words, by_default: ptr::null() }
+}
+
+/// What a user may set.
+pub(crate) static SETTINGS: [abi::Setting; 6] = [
+    setting(COMPRESSION, &raw const COMPRESSIONS.0[0]),
+    setting(GROUP, ptr::null()),
+    setting(FILES, ptr::null()),
+    setting(PARTITIONS, ptr::null()),
+    setting(PUSHDOWN, &raw const BOOLEANS.0[0]),
+    abi::Setting {
+        name: ptr::null(),
+        takes: abi::ANY,
+        reserved: 0,
+        words: ptr::null(),
+        by_default: ptr::null(),
+    },
+];
+
+/// The settings of a configuration.
+///
+/// # Safety
+/// As the header has them: pairs, ended by one with the name NULL.
+pub(crate) unsafe fn given(mut pair: *const abi::Pair) -> Vec<(String, String)> {
+    let mut given = Vec::new();
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !(*pair).name.is_null() {
+            let text = |text| CStr::from_ptr(text).to_string_lossy().into_owned();
+            given.push((text((*pair).name), text((*pair).value)));
+            pair = pair.add(1);
+        }
+    }
+    given
+}
