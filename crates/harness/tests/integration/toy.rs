@@ -364,6 +364,7 @@ impl Workload for Squares {
             until_steady: false,
             cold: false,
             searches: &[],
+            arrivals: &[],
             apart: &[],
             joins: false,
             points: &[],
