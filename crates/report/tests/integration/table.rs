@@ -314,6 +314,7 @@ fn a_server_given_by_its_url_has_no_score_of_keeping_up() {
                 let seen = run.observed.as_mut().unwrap();
                 (seen.window_ns, seen.network_bytes) = (1_000_000_000, Some(1_000));
                 seen.disk_growth_bytes = Some(1_000);
+                seen.counts = [("lost".to_owned(), 0)].into();
                 seen.processes = ["server", "writer"].map(|role| (role.to_owned(), used)).into();
             }
         }

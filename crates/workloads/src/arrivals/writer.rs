@@ -18,6 +18,9 @@ pub(crate) trait Sink {
     /// What is kept of a row until it is committed.
     type Row;
 
+    /// What rows are called.
+    const ROWS: &'static str;
+
     /// A row came, with what travelled with its number.
     fn arrived(&mut self, number: u64, payload: &[u8]) -> Self::Row;
 
@@ -149,7 +152,7 @@ impl<S: Sink> Writer<'_, S> {
             Ok(account) => format!("{} more were made and are lost", account.made - stored),
             Err(_) => "how many more were made is not known".to_owned(),
         };
-        let what = format!("{error}; {stored} rows had been stored, {lost}");
+        let what = format!("{error}; {stored} {} had been stored, {lost}", S::ROWS);
         EngineError::failed("the writer", "go on", what)
     }
 

@@ -63,6 +63,8 @@ impl Sink for Storing<'_> {
     /// Its number.
     type Row = u64;
 
+    const ROWS: &'static str = "rows";
+
     fn arrived(&mut self, number: u64, _: &[u8]) -> u64 {
         number
     }

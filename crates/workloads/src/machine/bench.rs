@@ -18,7 +18,7 @@ use super::storing::{QUEUE, Stored, Storing, stamped};
 use super::truth::Truth;
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use crate::arrivals::{
-    self, Aside, Length, Nothing, Sensor, Stamper, Tally, Task, Window, Writer, Written,
+    self, Aside, Length, Nothing, Sensor, Sink as _, Stamper, Tally, Task, Window, Writer, Written,
 };
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
@@ -252,7 +252,7 @@ impl MachineBench {
             self.log.clear()?;
             Ok(self.attempt(rate, length))
         })?;
-        found.tell("samples", observer);
+        found.tell(Storing::ROWS, observer);
         let Some(written) = kept else { return Ok(Measured::default()) };
         observer.count("filled", filled(written.tally.task));
         written.tell(observer);

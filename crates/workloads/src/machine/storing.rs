@@ -56,6 +56,8 @@ impl<'a> Storing<'a> {
 impl Sink for Storing<'_> {
     type Row = Sample;
 
+    const ROWS: &'static str = "samples";
+
     fn arrived(&mut self, _: u64, payload: &[u8]) -> Sample {
         stamped(&mut self.stamper, payload)
     }

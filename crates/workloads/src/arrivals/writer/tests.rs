@@ -34,6 +34,8 @@ fn kept(number: u64, payload: &[u8]) -> (u64, u32) {
 impl Sink for Stalling {
     type Row = (u64, u32);
 
+    const ROWS: &'static str = "rows";
+
     fn arrived(&mut self, number: u64, payload: &[u8]) -> (u64, u32) {
         kept(number, payload)
     }

@@ -14,7 +14,9 @@ use super::super::arrive::{Storing, rows_of_commit};
 use super::super::keep::Content;
 use super::super::port::fingerprint;
 use super::{FileBench, Holds};
-use crate::arrivals::{self, Length, Nothing, Sensor, Shape, Tally, Task, Window, Writer, Written};
+use crate::arrivals::{
+    self, Length, Nothing, Sensor, Shape, Sink as _, Tally, Task, Window, Writer, Written,
+};
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
 /// Of the time that is measured, what goes before it unmeasured: a part, and this at most.
@@ -75,7 +77,7 @@ impl FileBench {
             };
             Ok(self.store(arrive, task, &mut NoopObserver))
         })?;
-        found.tell("rows", observer);
+        found.tell(Storing::ROWS, observer);
         let loaded = self.cell().tables[arrive.table].loaded as u64;
         kept.iter().for_each(|_| observer.count("filled", loaded));
         Ok(kept)
