@@ -1,7 +1,5 @@
 //! Rows that come at a rate.
 
-use std::time::Duration;
-
 use embermark_model::table::ColumnType;
 
 use crate::definition::{Arrive, Commit, LASTS, Work};
@@ -39,8 +37,8 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
             node.mistake(what, "", format!("1 to {LONGEST_QUEUE}: write for example queue = 1000"))
         })
     });
-    let collect = fields.maybe("collect", |node| length(&node));
-    let lasts = fields.or("for", LASTS, |node| length(&node));
+    let collect = fields.maybe("collect", |node| node.time());
+    let lasts = fields.or("for", LASTS, |node| node.time());
     let (insert, collect) = (insert?, collect?);
     let is_batch =
         matches!(phases[insert].work, Some(Work::Insert { commit: Commit::Batch(_), .. }));
@@ -73,11 +71,6 @@ fn rate(node: &Node<'_>) -> Option<u64> {
         let help = format!("rows a second, from 1/s to {FASTEST}/s: write for example \"1000/s\"");
         node.mistake(format!("'{text}' is no rate at which rows can come"), "", help)
     })
-}
-
-fn length(node: &Node<'_>) -> Option<Duration> {
-    let time = u64::try_from(node.duration()?).ok().map(Duration::from_nanos);
-    time.or_else(|| node.expected("a shorter time"))
 }
 
 /// Whether a phase with `arrive` names another.

@@ -1,7 +1,5 @@
 //! Rows that come in and go.
 
-use std::time::Duration;
-
 use embermark_model::table::ColumnType;
 
 use crate::constant;
@@ -35,10 +33,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
         all(node.list()?.iter().map(|node| question(node, table, phases)))
     });
     let every = fields.or("every", EVERY, |node| node.count());
-    let at_most = fields.or("at-most", UNTIL_STEADY, |node| {
-        let time = u64::try_from(node.duration()?).ok().map(Duration::from_nanos);
-        time.or_else(|| node.expected("a shorter time"))
-    });
+    let at_most = fields.or("at-most", UNTIL_STEADY, |node| node.time());
     let (window, step) = (window?, step?);
     let step = match step {
         None if window % STEPS == 0 => window / STEPS,

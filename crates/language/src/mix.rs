@@ -1,7 +1,5 @@
 //! Phases at the same time.
 
-use std::time::Duration;
-
 use crate::definition::{Change, Commit, LASTS, Mix, OPS, Pace, Part, Removed, UNTIL_STEADY, Work};
 use crate::node::{Entry, Fields, Node, all};
 use crate::phase::Verb;
@@ -55,18 +53,11 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
         node.mistake(format!("{clients} clients"), "", format!("at most {MOST_CLIENTS}"))
     });
     let until_steady = fields.get("for").is_some_and(|node| node.as_text() == Some(STEADY));
-    let time = |node: &Node<'_>| {
-        let nanoseconds = node.duration()?;
-        u64::try_from(nanoseconds)
-            .ok()
-            .map(Duration::from_nanos)
-            .or_else(|| node.expected("a shorter time"))
-    };
     let lasts = fields.maybe("for", |node| {
         let until = until_steady.then_some(UNTIL_STEADY);
-        until.or_else(|| time(&node))
+        until.or_else(|| node.time())
     });
-    let at_most = fields.maybe("at-most", |node| time(&node));
+    let at_most = fields.maybe("at-most", |node| node.time());
     let ops = fields.maybe("ops", |node| node.count());
     let (parts, clients, lasts, ops) = (parts?, clients?, lasts?, ops?);
     let at_most = at_most?;

@@ -1,6 +1,7 @@
 //! Values of a TOML file, read as what they must be.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use embermark_model::Scale;
 use toml::de::{DeTable, DeValue};
@@ -142,6 +143,12 @@ impl<'a> Node<'a> {
                 "write a number from 0 to 1, or \"0%\" to \"100%\"",
             )
         })
+    }
+
+    /// A length of time that a clock measures.
+    pub fn time(&self) -> Option<Duration> {
+        let time = u64::try_from(self.duration()?).ok().map(Duration::from_nanos);
+        time.or_else(|| self.expected("a shorter time"))
     }
 
     /// A length of time in nanoseconds, as `"30s"` or `"7d"`.

@@ -198,7 +198,8 @@ pub struct PlanArgs {
     /// Operations, rows or samples per second at which work arrives [default: the workload's own]
     ///
     /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: as many as it
-    /// takes]. A phase with `arrive` of a workload file: rows per second. Point operations of `sensors`: an open loop of all clients together [default: a closed loop].
+    /// takes]. A phase with `arrive` of a workload file: rows per second. Point operations of `sensors`: an open
+    /// loop of all clients together [default: a closed loop].
     /// `embermark rate` finds the highest rate that is sustained.
     #[arg(help_heading = CONDITIONS, long, value_name = "RATE")]
     pub rate: Option<String>,

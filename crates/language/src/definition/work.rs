@@ -213,7 +213,7 @@ impl Keep {
 /// come behind those of a table, and are its rows again and again, each time later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrive {
-    /// The table, whose key begins with the time.
+    /// The table, whose key has a time.
     pub table: usize,
     /// The column of time.
     pub time: usize,
@@ -223,8 +223,8 @@ pub struct Arrive {
     pub rate: u64,
     /// Rows that wait in the queue at most.
     pub queue: usize,
-    /// `collect`: the rows of so long are one commit, and another thread collects the next ones meanwhile. `None`: the insert says
-    /// what a commit covers.
+    /// `collect`: the rows of so long are one commit, and another thread collects the next ones meanwhile. `None`: the
+    /// insert says what a commit covers.
     pub collect: Option<Duration>,
     /// How long it is measured.
     pub lasts: Duration,

@@ -31,7 +31,6 @@ impl FileBench {
     ) -> Result<(), EngineError> {
         self.arrived = None;
         self.lay_out(&[], false);
-        self.holds[arrive.table] = Holds::Else;
         self.make_ready()?;
         self.cell().begin();
         match self.database.ready(arrive.insert, phase) {
@@ -90,6 +89,7 @@ impl FileBench {
         task: Task,
         observer: &mut dyn PhaseObserver,
     ) -> Result<Written, EngineError> {
+        (self.holds[arrive.table], self.maintained) = (Holds::Else, false);
         let Self { prepared, database, arena, .. } = self;
         let companions = prepared.companions.as_deref().ok_or_else(|| {
             let what = "starting processes that take part in a phase";
