@@ -18,6 +18,9 @@ use crate::loop_device::LoopDevice;
 use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
 use crate::server::Server;
 
+/// Bytes of the smallest sector of a disk.
+pub(crate) const SECTOR: u32 = 512;
+
 /// How long a file system may be in use after its last user has gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -97,7 +100,7 @@ impl Device {
         let recorded =
             Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
         let medium = InMemory(Arc::clone(&recorded));
-        let mounted = Mounted::mount(folder, move || Ok(medium), file_system)?;
+        let mounted = Mounted::mount(folder, move || Ok(medium), file_system, SECTOR)?;
         Ok(Self { at: mounted.at.clone(), recorded, mounted })
     }
 
@@ -132,11 +135,13 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts a medium below `folder`, which is made.
+    /// Mounts a medium below `folder`, which is made. One whose requests are direct has sectors of so
+    /// many bytes.
     pub fn mount<M: Medium>(
         folder: &Path,
         medium: impl FnOnce() -> io::Result<M> + Send + 'static,
         file_system: FileSystem,
+        sector: u32,
     ) -> Result<Self, DeviceError> {
         let (fuse, at) = (folder.join("device"), folder.join("files"));
         for path in [&fuse, &at] {
@@ -149,7 +154,7 @@ impl Mounted {
         match M::DIRECT {
             false => file_system.mount(&file, &this.at)?,
             true => {
-                let device = LoopDevice::over(&file)
+                let device = LoopDevice::over(&file, sector)
                     .map_err(|error| DeviceError::io("have a loop device over", &file, error))?;
                 file_system.mount_device(&device.path, &this.at)?;
             }

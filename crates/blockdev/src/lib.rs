@@ -45,6 +45,6 @@ pub use lies::Erased;
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;
 pub use states::{Cut, SECTOR, State, Torn};
-pub use timed::{Kept, PathCost, Request, RequestKind, TimedDevice, Timing};
+pub use timed::{Kept, PathCost, Request, RequestKind, Serving, TimedDevice, Timing};
 pub use trace::{Access, AccessKind, Trace};
 pub use traced::TracedDevice;

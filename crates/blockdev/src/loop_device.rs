@@ -53,11 +53,11 @@ pub(crate) struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Creates a loop device over a file.
+    /// Creates a loop device over a file, with sectors of so many bytes.
     ///
     /// # Errors
     /// There is no free loop device, or the file does not support direct I/O.
-    pub fn over(file: &Path) -> io::Result<Self> {
+    pub fn over(file: &Path, sector: u32) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..TRIES {
@@ -68,6 +68,7 @@ impl LoopDevice {
             // SAFETY: the struct has only integers, for which zero is valid.
             let mut config: Config = unsafe { std::mem::zeroed() };
             config.fd = backing.as_raw_fd().cast_unsigned();
+            config.block_size = sector;
             config.info.flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO;
             // SAFETY: the descriptor is open, and the request reads a `struct loop_config`.
             let done = unsafe { libc::ioctl(open.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::device::{DeviceError, unmount};
+use crate::device::{DeviceError, SECTOR, unmount};
 use crate::loop_device::LoopDevice;
 use crate::recorder::FILE;
 use crate::server::Server;
@@ -66,7 +66,7 @@ impl PathCost {
     }
 
     fn on(file: &Path) -> io::Result<Self> {
-        let device = LoopDevice::over(file)?;
+        let device = LoopDevice::over(file, SECTOR)?;
         let mut options = OpenOptions::new();
         let open =
             options.read(true).write(true).custom_flags(libc::O_DIRECT).open(&device.path)?;

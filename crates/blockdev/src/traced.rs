@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::device::{DeviceError, Mounted};
+use crate::device::{DeviceError, Mounted, SECTOR};
 use crate::file_system::FileSystem;
 use crate::recorder::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};
@@ -41,7 +41,7 @@ impl TracedDevice {
             let file = OpenOptions::new().read(true).write(true).open(&image)?;
             Ok(OnFile { file, bytes, trace: noted })
         };
-        let mounted = Mounted::mount(folder, medium, file_system)?;
+        let mounted = Mounted::mount(folder, medium, file_system, SECTOR)?;
         Ok(Self { at: mounted.at.clone(), trace, mounted })
     }
 

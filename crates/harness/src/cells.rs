@@ -257,12 +257,7 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     if plan.is_shared() && !workload.points.is_empty() {
         return sharing::variants(plan, workload);
     }
-    let searches = plan.rate == Rate::Max;
-    let runs = |name: &&str| {
-        let is_due =
-            workload.arrivals.contains(name) || workload.searches.contains(name) == searches;
-        is_due && asked(plan, name)
-    };
+    let runs = |name: &&str| is_due(plan, workload, name) && asked(plan, name);
     let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();
     let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
     let mut variants: Vec<_> =
@@ -290,6 +285,13 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         }
     }
     planned
+}
+
+/// Whether a phase belongs to such a run: where the highest rate is looked for, those that look for
+/// one, and otherwise all but those that do nothing else.
+fn is_due(plan: &Plan, workload: &WorkloadInfo, name: &str) -> bool {
+    let searches = plan.rate == Rate::Max;
+    workload.arrivals.contains(&name) || workload.searches.contains(&name) == searches
 }
 
 /// Whether a plan asks for the phase of that name.

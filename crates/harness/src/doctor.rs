@@ -9,7 +9,7 @@ use std::path::Path;
 use embermark_model::result::{Machine, Wear, WearUnit};
 use serde::Serialize;
 
-use crate::machine::System;
+use crate::machine::{System, read};
 use crate::warnings::Warnings;
 use crate::{disk, energy, manifest, throttle, wear};
 
@@ -22,6 +22,8 @@ pub struct Findings {
     pub warnings: Vec<String>,
     /// What of it may pass when one waits, in a few words: the work of other programs, heat.
     pub passing: Vec<String>,
+    /// Bytes of a sector of the disk, as it says itself.
+    pub sector_bytes: Option<u32>,
 }
 
 /// A fact in words.
@@ -43,9 +45,11 @@ pub fn look(data: &Path) -> Findings {
     warnings.extend(disk.as_deref().and_then(storage::warning));
     warnings.extend(clock::warnings(&system));
     warnings.extend(power::warnings(&system));
+    let sector = disk.as_deref().map(|disk| disk.join("queue/physical_block_size"));
+    let sector_bytes = sector.and_then(|sector| read(&sector)?.parse().ok());
     let facts = facts(&system, &machine, data, disk.as_deref());
     let facts = facts.into_iter().filter_map(|(name, value)| Some(Fact { name, value: value? }));
-    Findings { facts: facts.collect(), warnings, passing }
+    Findings { facts: facts.collect(), warnings, passing, sector_bytes }
 }
 
 fn facts(
@@ -54,7 +58,8 @@ fn facts(
     data: &Path,
     disk: Option<&Path>,
 ) -> [(&'static str, Option<String>); 16] {
-    let Machine { file_system, mount_options, governor, .. } = machine;
+    let Machine { file_system, mount_options, journal, governor, .. } = machine;
+    let journal = if *journal == Some(false) { " without a journal" } else { "" };
     [
         ("device", machine.board.clone()),
         ("cpu", cpu(machine)),
@@ -65,7 +70,12 @@ fn facts(
         ("kernel", machine.kernel.clone()),
         ("storage", disk.map(storage::described)),
         ("wear", disk.and_then(storage::wear).or_else(|| wear(system, data))),
-        ("files", file_system.as_ref().map(|kind| files(kind, mount_options.as_deref(), data))),
+        (
+            "files",
+            file_system
+                .as_ref()
+                .map(|kind| files(&format!("{kind}{journal}"), mount_options.as_deref(), data)),
+        ),
         ("governor", governor.clone()),
         ("heat", heat(system)),
         ("clock", clock::described(system)),

@@ -83,12 +83,20 @@ pub(crate) fn warnings(machine: &Machine, data: &Path) -> Vec<String> {
     let kind = kind.map(|(kind, Kinds { what, means, .. })| {
         format!("the databases are {what} ({kind} at {}): {means}", data.display())
     });
+    let journal = (machine.journal == Some(false)).then(|| {
+        format!(
+            "the file system at {} has no journal: a sync writes less than it does with one, and a power \
+             cut may damage the file system itself; name a folder on a file system with one with --dir, \
+             or keep it if your device has none",
+            data.display()
+        )
+    });
     let options = machine.mount_options.as_deref().unwrap_or_default();
     let options = OPTIONS.iter().filter_map(|(names, means)| {
         let option = options.split(',').find(|option| names.contains(option))?;
         Some(format!("the file system is mounted with {option}: {means}"))
     });
-    kind.into_iter().chain(options).collect()
+    kind.into_iter().chain(journal).chain(options).collect()
 }
 
 fn of(kind: &str) -> Option<&'static Kinds> {
@@ -134,6 +142,15 @@ mod tests {
             let [warning] = &warned(kind, "rw")[..] else { panic!("{kind}") };
             assert!(warning.contains(seen), "{warning}");
         }
+    }
+
+    #[test]
+    fn a_missing_journal_is_told() {
+        let machine = Machine { journal: Some(false), ..Machine::default() };
+        let [warning] = &warnings(&machine, Path::new("/data"))[..] else { panic!() };
+        assert!(warning.contains("at /data has no journal"), "{warning}");
+        let machine = Machine { journal: Some(true), ..machine };
+        assert_eq!(warnings(&machine, Path::new("/data")), Vec::<String>::new());
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl System {
             load: self.text("proc/loadavg").and_then(|l| l.split(' ').next()?.parse().ok()),
             file_system,
             mount_options,
+            journal: device.as_deref().and_then(|device| self.journal(device)),
             device,
             emulates: None,
         }
@@ -76,6 +77,16 @@ impl System {
             (None, true) => Some("a virtual machine".to_owned()),
             (board, false) => board,
         }
+    }
+
+    /// Whether the ext4 on a device has a journal, which is a thread that writes it
+    /// (`Documentation/ABI/testing/sysfs-fs-ext4`).
+    fn journal(&self, device: &str) -> Option<bool> {
+        // A name of the device mapper is a link to the device's own.
+        let device = self.path(device);
+        let device = device.canonicalize().unwrap_or(device);
+        let ext4 = Path::new("sys/fs/ext4").join(device.file_name()?);
+        self.text(ext4.join("journal_task")).map(|task| task != "<none>")
     }
 
     /// Bytes of swap in use.
@@ -209,6 +220,21 @@ pub(crate) mod tests {
         assert_eq!(root.options, "rw,relatime,errors=remount-ro");
         assert_eq!(mount("/mnt/other").file_system, "tmpfs");
         assert_eq!(mount("/mnt/my card/db").options, "rw,sync");
+    }
+
+    #[test]
+    fn an_ext4_says_whether_it_has_a_journal() {
+        let mounts = "27 1 254:0 / / rw - ext4 /dev/vda rw\n30 27 253:2 / /data rw - ext4 /dev/mapper/data rw";
+        let tree = tree(&[
+            ("proc/self/mountinfo", mounts),
+            ("sys/fs/ext4/vda/journal_task", "<none>"),
+            ("sys/fs/ext4/dm-2/journal_task", "117"),
+            ("dev/dm-2", ""),
+        ]);
+        fs::create_dir(tree.path().join("dev/mapper")).unwrap();
+        std::os::unix::fs::symlink("../dm-2", tree.path().join("dev/mapper/data")).unwrap();
+        let journal = |path| System::at(tree.path()).machine(Path::new(path)).journal;
+        assert_eq!((journal("/srv"), journal("/data")), (Some(false), Some(true)));
     }
 
     #[test]

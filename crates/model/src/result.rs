@@ -225,6 +225,9 @@ pub struct Machine {
     pub file_system: Option<String>,
     /// Its mount options.
     pub mount_options: Option<String>,
+    /// Whether it has a journal, if the kernel says so: ext4 alone does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<bool>,
     /// The block device under it.
     pub device: Option<String>,
     /// The device that was imitated by limits on this machine; absent where figures are its own.

@@ -81,12 +81,23 @@ pub struct Storage {
     pub cached_write_us: Spread,
     /// The number of requests that the device works on at the same time.
     pub queue_depth: u32,
+    /// Bytes that the device writes whole or not at all when the power fails, as it says itself
+    /// (`physical_block_size`). Some engines choose their pages by it.
+    #[serde(default = "sector")]
+    pub sector_bytes: u32,
     /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no stalls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
     /// The mechanics of a hard disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<Platters>,
+}
+
+/// Bytes of a sector where a device says nothing.
+pub const SECTOR: u32 = 512;
+
+const fn sector() -> u32 {
+    SECTOR
 }
 
 impl Storage {

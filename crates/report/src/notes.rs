@@ -441,7 +441,10 @@ pub(crate) fn machine(machine: &Machine) -> String {
         Some(hardware(machine)).filter(|hardware| !hardware.is_empty()),
         of(&machine.os),
         of(&machine.kernel),
-        of(&machine.file_system).map(|system| format!("{system} file system")),
+        of(&machine.file_system).map(|system| match machine.journal {
+            Some(false) => format!("{system} file system without a journal"),
+            _ => format!("{system} file system"),
+        }),
         of(&machine.device),
         // Pages of 4 KiB go without saying.
         machine

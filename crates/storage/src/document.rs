@@ -80,6 +80,11 @@ fn head(text: &mut String, measured: &Measured, origin: &Origin) {
     let (mb, file) = (measured.written_bytes / 1_000_000, measured.file_bytes >> 20);
     let took = measured.took.as_secs();
     comment(text, &format!("{:<12} {mb} MB to a file of {file} MiB, in {took} s", "written"));
+    let awake = match measured.awake {
+        true => "kept awake",
+        false => "could sleep, so times include waking them; root can keep them awake",
+    };
+    comment(text, &format!("{:<12} {awake}", "processors"));
     text.push('\n');
 }
 
@@ -129,7 +134,8 @@ fn parameters(text: &mut String, storage: &Storage, measured: &Measured) {
     let rates = THREADS.iter().zip(measured.reads_per_s);
     let rates: Vec<String> = rates.map(|(n, rate)| format!("{rate:.0} with {n}")).collect();
     comment(text, &format!("Random reads of 4 KiB per second by threads: {}.", rates.join(", ")));
-    let _ = writeln!(text, "queue-depth = {}\n", storage.queue_depth);
+    let _ = writeln!(text, "queue-depth = {}", storage.queue_depth);
+    let _ = writeln!(text, "sector = {}\n", storage.sector_bytes);
 }
 
 fn series(text: &mut String, storage: &Storage, measured: &Measured) {

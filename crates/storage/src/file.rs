@@ -4,7 +4,7 @@ use bytesize::ByteSize;
 use embermark_flash::CardError;
 use embermark_model::card::Spread;
 use embermark_model::choice::{self, UnknownName};
-use embermark_model::storage::{Flash, NoName, Platters, Storage, StorageName, Transfer};
+use embermark_model::storage::{Flash, NoName, Platters, SECTOR, Storage, StorageName, Transfer};
 use toml::{Table, Value};
 
 use crate::built_in::built_in;
@@ -51,7 +51,7 @@ pub(crate) const DEEPEST: u32 = 32;
 /// Maximum cache size in bytes. The model remembers each write in the cache.
 pub(crate) const LARGEST_CACHE: u64 = 1 << 30;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "like",
     "about",
     "read",
@@ -60,6 +60,7 @@ const KEYS: [&str; 10] = [
     "cache",
     "cached-write-us",
     "queue-depth",
+    "sector",
     "flash",
     "disk",
 ];
@@ -91,6 +92,11 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
     if queue.typical == 0 {
         return read.refused("queue-depth", "give 1 or more");
     }
+    let sector = like.map_or(SECTOR, |like| like.sector_bytes);
+    let sector_bytes = match read.size("sector", Some(sector.into()))? {
+        bytes @ (512 | 1_024 | 2_048 | 4_096) => bytes as u32,
+        _ => return read.refused("sector", "give 512, 1024, 2048 or 4096 bytes"),
+    };
     Ok(Storage {
         name,
         about: match read.word("about")? {
@@ -103,6 +109,7 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
         cache_bytes,
         cached_write_us: read.spread("cached-write-us", 1.0, MOST_US, cached)?,
         queue_depth: queue.typical,
+        sector_bytes,
         flash: read.flash(name, like.and_then(|like| like.flash.as_ref()))?,
         disk: read.disk(like.and_then(|like| like.disk))?,
     })
@@ -331,6 +338,10 @@ mod tests {
             (
                 "like = \"hdd-7200\"\ndisk.turns-per-minute = 1",
                 "'disk.turns-per-minute' is 1: give 100 to 30000",
+            ),
+            (
+                "like = \"sd-a1\"\nsector = 100",
+                "'sector' is 100: give 512, 1024, 2048 or 4096 bytes",
             ),
             ("like = 1", "'like' is 1: write it in quotes"),
             ("flush-us = 1", "'queue-depth' is missing"),

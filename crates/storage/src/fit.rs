@@ -5,7 +5,7 @@
 //! left out: file systems do not make them, and devices read and write whole pages for them.
 
 use embermark_model::card::Spread;
-use embermark_model::storage::{Storage, StorageName, Transfer};
+use embermark_model::storage::{SECTOR, Storage, StorageName, Transfer};
 
 use crate::file::{DEEPEST, LARGEST_CACHE, MOST_MB_PER_S, MOST_US};
 use crate::measure::{GROUP, Kind, Measured, PAGE, ROW, percentile};
@@ -29,7 +29,7 @@ const KEEPS_UP: f64 = 1.25;
 ///   costs is the medium's, and the rest is the flush's. Where the medium keeps up with the writes, a
 ///   flush takes what one takes with nothing to do.
 /// - **Requests at once** are as many as the highest rate of reads has of one thread's.
-/// - Stalls are not fitted: `flash` is absent.
+/// - Stalls are not fitted: `flash` is absent. Sectors are not measured: they are the smallest.
 pub fn fitted(name: StorageName, about: &str, measured: &Measured) -> Storage {
     let read = Line::of(measured, Kind::Read, 0.0);
     let spread = |kind, random, other: f64| latency(measured, kind, random, other);
@@ -57,6 +57,7 @@ pub fn fitted(name: StorageName, about: &str, measured: &Measured) -> Storage {
         cache_bytes: 0,
         cached_write_us: Spread::of(0),
         queue_depth: queue_depth(measured),
+        sector_bytes: SECTOR,
         flash: None,
         disk: None,
     };

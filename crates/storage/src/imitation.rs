@@ -1,17 +1,17 @@
 //! Imitates a storage: a file system on a device whose requests take the times of a model.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use embermark_blockdev::{
-    DeviceError, FileSystem, Kept, PathCost, Request, TimedDevice, Timing, Trace,
+    DeviceError, FileSystem, Kept, PathCost, Request, Serving, TimedDevice, Timing, Trace,
 };
 use embermark_flash::Refused;
 use embermark_model::Storage;
 use embermark_model::result::StoragePath;
 
+use crate::awake::Awake;
 use crate::times::{FlashWork, Times};
 
 /// A reason why a storage cannot be imitated.
@@ -56,21 +56,18 @@ pub enum ImitationError {
 #[derive(Debug)]
 pub struct Imitator {
     path: PathCost,
-    /// Keeps idle processors awake while it is open.
-    _awake: Option<File>,
+    _awake: Awake,
 }
 
 impl Imitator {
     /// Measures the time of the path to an imitated device, in `folder`. Call
     /// [`own_mounts`](embermark_blockdev::own_mounts) before. While this value lives, idle
-    /// processors stay awake where the system allows it (`/dev/cpu_dma_latency`, the kernel's PM QoS
-    /// interface), because waking one takes as long as a request to a fast medium.
+    /// processors stay awake where the system allows it.
     ///
     /// # Errors
     /// FUSE or a loop device is not available.
     pub fn begin(folder: &Path) -> Result<Self, DeviceError> {
-        let awake = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok();
-        let awake = awake.filter(|mut file| file.write_all(&0_i32.to_ne_bytes()).is_ok());
+        let awake = Awake::keep();
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
@@ -145,8 +142,8 @@ impl Imitator {
         let times = self.times(storage, bytes)?;
         let times = Shared(Arc::new(Mutex::new(times)));
         let timing = Box::new(times.clone());
-        let queue = storage.queue_depth;
-        let device = TimedDevice::mount(folder, image, file_system, timing, queue, self.path)?;
+        let serving = Serving { at_once: storage.queue_depth, sector: storage.sector_bytes };
+        let device = TimedDevice::mount(folder, image, file_system, timing, serving, self.path)?;
         fs::remove_file(image)
             .map_err(|source| ImitationError::Image { path: image.to_owned(), source })?;
         Ok(Imitated { at: device.at.clone(), device, times })

@@ -1,6 +1,7 @@
 //! Imitates storage devices that this machine does not have, by the time that each request takes.
 //! `docs/storage.md` explains the model, its parameters and their sources, and its accuracy.
 
+mod awake;
 mod built_in;
 mod document;
 mod file;

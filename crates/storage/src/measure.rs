@@ -15,6 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub use area::MeasureError;
 use area::{Area, Buffer, MIB};
 
+use crate::awake::Awake;
+
 /// Sizes of requests, in bytes.
 pub const SIZES: [u64; 6] = [512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// The size of the pages of file systems and most databases, in bytes.
@@ -115,6 +117,8 @@ pub struct Measured {
     pub written_bytes: u64,
     /// How long it took.
     pub took: Duration,
+    /// Whether idle processors were kept awake. Otherwise times include waking them.
+    pub awake: bool,
 }
 
 impl Measured {
@@ -153,6 +157,7 @@ pub fn measure(
     let limit = effort.written.max(LEAST_WRITTEN);
     let largest = (limit / 4).clamp(SMALLEST, LARGEST) / MIB * MIB;
     let area = Area::create(folder, limit, largest + LEFT)?;
+    let awake = Awake::keep();
     step("writing the file");
     let mut run = Run::begin(area, largest, begun + effort.lasts / 10)?;
     step("reads and writes of all sizes");
@@ -164,6 +169,7 @@ pub fn measure(
     measured.sustained = run.sustained(left.min(effort.lasts / 2))?;
     measured.written_bytes = run.area.written;
     measured.took = begun.elapsed();
+    measured.awake = awake.is_kept();
     Ok(measured)
 }
 
@@ -218,6 +224,7 @@ impl Run {
             file_bytes: self.area.bytes,
             written_bytes: 0,
             took: Duration::ZERO,
+            awake: false,
         };
         let until = Instant::now() + lasts;
         // The cells of a round, flushes and groups.

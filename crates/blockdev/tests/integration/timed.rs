@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{
-    FileSystem, Kept, PathCost, Request, RequestKind, TimedDevice, Timing, own_mounts,
+    FileSystem, Kept, PathCost, Request, RequestKind, Serving, TimedDevice, Timing, own_mounts,
 };
 use tempfile::TempDir;
 
@@ -40,6 +40,10 @@ impl Same {
     }
 }
 
+fn serving(at_once: u32) -> Serving {
+    Serving { at_once, sector: 512 }
+}
+
 fn device(timing: &Same, at_once: u32) -> Option<(TempDir, TimedDevice)> {
     if !nix::unistd::geteuid().is_root() {
         embermark_skips::skipped("root", "an imitated device is for root alone");
@@ -50,7 +54,8 @@ fn device(timing: &Same, at_once: u32) -> Option<(TempDir, TimedDevice)> {
     let image = folder.path().join("image");
     FileSystem::Ext4.make(&image, 64 << 20).unwrap();
     let (timing, path) = (Box::new(timing.clone()), PathCost::default());
-    let device = TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, at_once, path);
+    let device =
+        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, serving(at_once), path);
     Some((folder, device.unwrap()))
 }
 
@@ -105,7 +110,8 @@ fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
     device.unmount().unwrap();
     let image = folder.path().join("image");
     let (timing, path) = (Box::new(timing), PathCost::default());
-    let again = TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, 1, path);
+    let again =
+        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, serving(1), path);
     let again = again.unwrap();
     assert!(fs::read(again.at.join("large")).unwrap() == bytes);
     again.unmount().unwrap();

@@ -114,6 +114,7 @@ fn summary(storage: &Storage) -> String {
         format!("read, written      {rates} beside each request's latency"),
         format!("write cache        {cache}"),
         format!("requests at once   {}", storage.queue_depth),
+        format!("sector             {} bytes", storage.sector_bytes),
     ];
     lines.push(match &storage.flash {
         Some(_) => "stalls             by its translation layer".to_owned(),

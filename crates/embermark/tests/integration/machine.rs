@@ -266,6 +266,11 @@ fn what_makes_no_sense_of_a_machine_is_refused() {
         (&["machine", "--rate", "2000000"], "no sensor makes so many"),
         (&["machine", "--rate", "fast"], "neither a number of samples a second nor max"),
         (&["sensors", "--rate", "max"], "has a highest rate to look for"),
+        (
+            &["machine", "--rate", "max", "--phases", "read_bulk"],
+            "'read_bulk' has no highest rate to look for: name sustained in",
+        ),
+        (&["machine", "--phases", "sustained"], "run it with `embermark rate`"),
         (&["machine", "--set", "window=0s"], "window '0s' is not a time"),
         (&["machine", "--set", "p99-limit=0s"], "p99-limit '0s'"),
         (&["machine", "--weight", "gpu=1"], "is no weight"),

@@ -9,7 +9,7 @@ use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
-use super::{distinct, sharing};
+use super::{distinct, is_due, sharing};
 use crate::machine::System;
 use crate::{Catalog, HarnessError};
 
@@ -188,12 +188,26 @@ pub(super) fn names(
     Ok(())
 }
 
-/// A phase that runs in variants of its own alone needs one of them.
+/// A phase must look for the highest rate where that is asked for, and do something else where it is
+/// not. One that runs in variants of its own alone needs one of them.
 fn runs_somewhere(
     plan: &Plan,
     phase: &str,
     workloads: &[WorkloadInfo],
 ) -> Result<(), HarnessError> {
+    let has = |info: &&WorkloadInfo| info.phases.iter().any(|own| own.name == phase);
+    if !workloads.iter().filter(has).any(|info| is_due(plan, info, phase)) {
+        return Err(HarnessError::Plan(if plan.rate == Rate::Max {
+            let look = workloads.iter().flat_map(|info| info.searches.iter().chain(info.arrivals));
+            let look: Vec<&str> = look.copied().collect();
+            format!(
+                "phase '{phase}' has no highest rate to look for: name {} in --phases, or leave it out",
+                look.join(" or ")
+            )
+        } else {
+            format!("phase '{phase}' looks for the highest rate: run it with `embermark rate`")
+        }));
+    }
     let Some(workload) = workloads.iter().find(|info| info.apart.contains(&phase)) else {
         return Ok(());
     };

@@ -52,7 +52,7 @@ impl Differences {
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
 /// What must be the same of two results, or their figures compare nothing.
-const CONDITIONS: [Condition; 29] = [
+const CONDITIONS: [Condition; 30] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
     ("page size", |file| shown(file.manifest.machine.page_bytes?)),
@@ -62,6 +62,9 @@ const CONDITIONS: [Condition; 29] = [
     ("operating system", |file| file.manifest.machine.os.clone()),
     ("governor", |file| file.manifest.machine.governor.clone()),
     ("file system", |file| file.manifest.machine.file_system.clone()),
+    ("journal of the file system", |file| {
+        file.manifest.machine.journal.map(|has| if has { "yes" } else { "no" }.to_owned())
+    }),
     ("mount options", |file| file.manifest.machine.mount_options.clone()),
     ("block device", |file| file.manifest.machine.device.clone()),
     ("emulated device", emulated),

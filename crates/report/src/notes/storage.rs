@@ -150,6 +150,7 @@ pub(crate) fn parameters(storage: &Storage) -> String {
         cache_bytes,
         cached_write_us,
         queue_depth,
+        sector_bytes,
         flash,
         disk,
         ..
@@ -182,6 +183,7 @@ pub(crate) fn parameters(storage: &Storage) -> String {
         Some(format!("flush {}", time(*flush_us))),
         cache,
         Some(format!("queue depth {queue_depth}")),
+        Some(format!("sectors of {sector_bytes} bytes")),
         flash.as_ref().map(of_flash),
         disk.as_ref().map(of_disk),
     ];

@@ -61,6 +61,7 @@ impl Device {
             file_bytes: 256 << 20,
             written_bytes: 1_000_000_000,
             took: Duration::from_secs(120),
+            awake: true,
         }
     }
 

@@ -1,14 +1,14 @@
 //! `embermark storage measure`: a real device as a file that can be imitated.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::Args;
-use embermark_harness::doctor::look;
-use embermark_model::storage::StorageName;
+use embermark_harness::doctor::{Findings, look};
+use embermark_model::storage::{SECTOR, Storage, StorageName};
 use embermark_storage::measure::{Effort, LEAST_WRITTEN, MeasureError, measure};
 use embermark_storage::{Origin, fitted, parse, text};
 use jiff::Timestamp;
@@ -68,7 +68,8 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
         let folder = args.folder.display();
         Failure::usage(format!("{folder}: {error}; name a folder on the device to measure"))
     })?;
-    let origin = origin(&folder);
+    let found = look(&folder);
+    let origin = origin(&found);
     say!(
         "measuring {} for {}, writing at most {} MB to it: leave the machine alone",
         if origin.device.is_empty() { "the device" } else { &origin.device },
@@ -81,7 +82,9 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
         "" => "measured by 'embermark storage measure'".to_owned(),
         device => format!("{device}, measured"),
     };
-    let storage = fitted(name, &about, &measured);
+    let sector = found.sector_bytes.filter(|bytes| (SECTOR..=4_096).contains(bytes));
+    let sector_bytes = sector.unwrap_or(SECTOR);
+    let storage = Storage { sector_bytes, ..fitted(name, &about, &measured) };
     let text = text(&storage, &measured, &origin);
     parse(name.as_str(), &text).map_err(|error| {
         Failure::runtime(format!("the device cannot be described as a storage: {error}"))
@@ -104,8 +107,7 @@ fn failed(error: MeasureError) -> Failure {
 }
 
 /// What is known of the device, as `embermark doctor` shows it.
-fn origin(folder: &Path) -> Origin {
-    let found = look(folder);
+fn origin(found: &Findings) -> Origin {
     let fact = |name: &str| {
         let fact = found.facts.iter().find(|fact| fact.name == name);
         fact.map(|fact| fact.value.clone()).unwrap_or_default()

@@ -195,6 +195,7 @@ mod tests {
             file_bytes: 64 << 20,
             written_bytes: 1_000_000,
             took: Duration::from_secs(1),
+            awake: true,
         };
         let origin = Origin { device: "<script>a</script>".into(), ..Origin::default() };
         let page = page(&built_in("sd-a1").unwrap(), &measured, &origin);

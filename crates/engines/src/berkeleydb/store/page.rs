@@ -26,12 +26,13 @@ pub(super) fn size(dir: &Path, durability: Durability) -> u32 {
 }
 
 /// Bytes that the device below a file writes at once, as it says itself. A loop device writes to a
-/// file as its own device does.
+/// file as its own device does, where that one is known.
 fn sector(path: &Path) -> Option<u32> {
     let device = fs::metadata(path).ok()?.dev();
     let device = format!("/sys/dev/block/{}:{}", major(device), minor(device));
-    if let Ok(file) = fs::read_to_string(format!("{device}/loop/backing_file")) {
-        return sector(Path::new(file.trim_end()));
+    let file = fs::read_to_string(format!("{device}/loop/backing_file"));
+    if let Some(of_file) = file.ok().and_then(|file| sector(Path::new(file.trim_end()))) {
+        return Some(of_file);
     }
     // Of a part of a disk the disk says it.
     let said = ["queue", "../queue"]
