@@ -4,6 +4,7 @@
 //! wrong with it. `docs/workload-files.md` has the whole language.
 
 mod about;
+mod alike;
 mod arrive;
 mod built_in;
 mod checks;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
+use crate::alike;
 use crate::checks;
 use crate::column::{self, Form};
 use crate::names;
@@ -92,8 +93,9 @@ impl<'a> Draft<'a> {
     fn add(&mut self, entry: &Entry<'a>, form: Form, tables: &[&str]) {
         let log = entry.node.log;
         let rename = format!("rename it and write from = \"{}\" beside its type", entry.name);
-        let name = names::check(log, entry.at.clone(), false, entry.name, &rename);
+        let check = |name: &str| names::check(log, entry.at.clone(), false, name, &rename);
         if column::is_json(entry) {
+            let name = check(entry.name);
             let fields = column::fields(entry, form, tables);
             for (field, column) in fields.into_iter().flatten() {
                 let shown = format!("{}.{}", entry.name, field.name);
@@ -102,8 +104,20 @@ impl<'a> Draft<'a> {
             }
             return;
         }
-        let column = column::read(entry, tables);
-        self.push(entry, Cow::Borrowed(entry.name), entry.name, &rename, name.and(column));
+        let Some(all) = alike::names(entry) else { return };
+        // The last of them is the longest.
+        let name = all.last().and_then(|name| check(name));
+        let column = name.and(column::read(entry, tables));
+        let of_file = entry.node.value.get("make").is_none();
+        let one = entry.node.value.get("from").filter(|_| of_file && all.len() > 1);
+        if let Some(from) = one {
+            let help = "leave it out: each column has the values below its own name";
+            log.add(from.span(), "many columns from one", "", help);
+        }
+        for name in all {
+            let own = column.clone().map(|column| Column { name: name.clone(), ..column });
+            self.push(entry, Cow::Owned(name.clone()), &name, &rename, own);
+        }
     }
 
     /// Adds a column, which is called `flat` where fields of documents are columns.

@@ -54,6 +54,21 @@ fn a_file_has_its_name_where_it_says_none() {
 }
 
 #[test]
+fn a_name_with_a_range_is_many_columns() {
+    let text = "[table.log]\nrows = 100\nkey = [\"time\"]\n[table.log.columns]\n\
+        time = { type = \"timestamp\", unit = \"ms\", make = \"sequence\", step = \"1ms\" }\n\
+        \"v[8..11]\" = { type = \"u16?\", make = \"random\", from = 0, to = 9 }\n\
+        \"t[0..0]\" = { type = \"u8\", make = \"cycle\", distinct = 2 }\n\
+        [phase.p]\ndo = \"update\"\nset = [\"v10\"]";
+    let table = &read(text).tables[0];
+    let names: Vec<_> = table.columns.iter().map(|column| &*column.name).collect();
+    assert_eq!(names, ["time", "v8", "v9", "v10", "v11", "t0"]);
+    let of = |place: usize| Column { name: String::new(), ..table.columns[place].clone() };
+    assert!(of(1).nullable && of(1).make.is_some());
+    assert_eq!((of(2), of(4)), (of(1), of(1)));
+}
+
+#[test]
 fn columns_of_a_file() {
     let file = read(&format!("{READINGS}[phase.p]\ndo = \"insert\""));
     let column = |name: &str, from: Option<&str>, of, nullable| Column {

@@ -92,6 +92,36 @@ fn tables_are_checked() {
         ("file = \"a\"\nkey = [\"id\"]", "id = \"timestamp\"", "a timestamp has a unit"),
         (
             "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n\"v[5..1]\" = \"u8\"",
+            "'v[5..1]' names no columns",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n\"v[1..x]\" = \"u8\"",
+            "'v[1..x]' names no columns",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n\"v[0..2000]\" = \"u8\"",
+            "'v[0..2000]' names no columns",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n\"[1..2]\" = \"u8\"",
+            "'2' cannot be the name of a column",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\nv2 = \"u8\"\n\"v[1..2]\" = \"u8\"",
+            "'v2' and 'v2' are one name in SQL",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n\"v[1..2]\" = { type = \"u8\", from = \"x\" }",
+            "many columns from one",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
             "id = { type = \"u8\", unit = \"s\" }",
             "'u8' has no unit",
         ),
