@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,70 +10,17 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::mount::{MntFlags, umount2};
 
+use crate::error::DeviceError;
 use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
 use crate::loop_device::LoopDevice;
 use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
 use crate::server::Server;
-
-/// Bytes of the smallest sector of a disk.
-pub(crate) const SECTOR: u32 = 512;
+use crate::states::SECTOR;
 
 /// How long a file system may be in use after its last user has gone.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A device could not be made or taken away.
-#[derive(Debug, thiserror::Error)]
-pub enum DeviceError {
-    /// A file or folder.
-    #[error("cannot {doing} {path}: {source}", path = path.display())]
-    Io {
-        /// What was to be done.
-        doing: &'static str,
-        /// With what.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A program is not here.
-    #[error("{program} is not here: apt install {package}")]
-    Missing {
-        /// The program.
-        program: String,
-        /// Debian's package of it.
-        package: &'static str,
-    },
-    /// The kernel does not have a file system.
-    #[error("this kernel has no {name}: neither /proc/filesystems nor modprobe knows it")]
-    NotInKernel {
-        /// Its name.
-        name: &'static str,
-    },
-    /// A program failed.
-    #[error("{program} failed: {says}")]
-    Failed {
-        /// The program.
-        program: String,
-        /// What it said.
-        says: String,
-    },
-    /// The kernel does not mount what the device holds: to its file system it is broken.
-    #[error("what the device holds is not mounted: {says}")]
-    NotMounted {
-        /// What `mount` said.
-        says: String,
-    },
-    /// The system does not let this process have mounts of its own.
-    #[error("the system gives no mounts of one's own ({0}): run as root")]
-    NoMounts(nix::Error),
-}
-
-impl DeviceError {
-    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io { doing, path: path.to_owned(), source }
-    }
-}
 
 /// A file system, mounted on a device that is recorded, its content in memory. Dropping it unmounts it.
 #[derive(Debug)]
@@ -100,7 +46,7 @@ impl Device {
         let recorded =
             Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
         let medium = InMemory(Arc::clone(&recorded));
-        let mounted = Mounted::mount(folder, move || Ok(medium), file_system, SECTOR)?;
+        let mounted = Mounted::mount(folder, move || Ok(medium), file_system, SECTOR as u32)?;
         Ok(Self { at: mounted.at.clone(), recorded, mounted })
     }
 
@@ -201,23 +147,6 @@ pub(crate) fn unmount(at: &Path) -> nix::Result<()> {
         match umount2(at, MntFlags::empty()) {
             Err(Errno::EBUSY) if Instant::now() < until => thread::sleep(Duration::from_millis(2)),
             ended => return ended,
-        }
-    }
-}
-
-/// Runs a program to its end.
-pub(crate) fn call(command: &mut Command, package: &'static str) -> Result<(), DeviceError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = match output {
-        Ok(output) => output,
-        Err(_) => return Err(DeviceError::Missing { program, package }),
-    };
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let says = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(DeviceError::Failed { program, says })
         }
     }
 }

@@ -8,7 +8,8 @@ use nix::mount::{MntFlags, umount2};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::syncfs;
 
-use crate::device::{DeviceError, call, unmount};
+use crate::device::unmount;
+use crate::error::{DeviceError, call};
 use crate::file_system::FileSystem;
 
 /// A file system in a file, mounted. Dropping it unmounts it.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use crate::device::{DeviceError, call};
+use crate::error::{DeviceError, call};
 
 /// A file system that can be made on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,6 +22,7 @@
 
 mod device;
 mod disk;
+mod error;
 mod exhaustive;
 mod file_system;
 mod image;
@@ -37,14 +38,14 @@ mod timed;
 mod trace;
 mod traced;
 
-pub use device::{Device, DeviceError};
+pub use device::Device;
 pub use disk::Disk;
+pub use error::DeviceError;
 pub use file_system::FileSystem;
 pub use image::{BLOCK, Image};
-pub use lies::Erased;
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;
-pub use states::{Cut, SECTOR, State, Torn};
+pub use states::{Cut, Erased, SECTOR, State, Torn};
 pub use timed::{Kept, PathCost, Request, RequestKind, Serving, TimedDevice, Timing};
 pub use trace::{Access, AccessKind, Trace};
 pub use traced::TracedDevice;

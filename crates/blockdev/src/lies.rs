@@ -1,7 +1,6 @@
 //! A device that lies: states that no device may leave which does what it says.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,29 +8,10 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::image::Image;
 use crate::log::{Log, Record};
-use crate::states::{Cut, State, in_order};
+use crate::states::{Cut, Erased, State, in_order};
 
 /// Bytes of the erase blocks that are tried, as powers of two: 128 KiB to 4 MiB.
 const ERASED: std::ops::RangeInclusive<u32> = 17..=22;
-
-/// An erase block that a card wrote anew for a write within it, and lost: it holds what it did some time
-/// before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Erased {
-    /// Where it begins, in bytes.
-    pub offset: u64,
-    /// Its bytes.
-    pub length: u64,
-    /// It holds what it did after so many records.
-    pub since: usize,
-}
-
-impl fmt::Display for Erased {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { offset, length, since } = self;
-        write!(f, "bytes {offset} to {} as after record {since}", offset + length)
-    }
-}
 
 impl Log {
     /// Up to `most` states that differ, in the order of their cuts, drawn by the seed. Half are of a

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
-use crate::device::DeviceError;
+use crate::error::DeviceError;
 
 /// The namespace of mounts that the process had at first.
 static OUTSIDE: OnceLock<File> = OnceLock::new();

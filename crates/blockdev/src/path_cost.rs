@@ -7,10 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::device::{DeviceError, SECTOR, unmount};
+use crate::device::unmount;
+use crate::error::DeviceError;
 use crate::loop_device::LoopDevice;
 use crate::recorder::FILE;
 use crate::server::Server;
+use crate::states::SECTOR;
 use crate::timed::{PathCost, Request, Timed, Timing};
 
 /// Size of the device used, in bytes.
@@ -66,7 +68,7 @@ impl PathCost {
     }
 
     fn on(file: &Path) -> io::Result<Self> {
-        let device = LoopDevice::over(file, SECTOR)?;
+        let device = LoopDevice::over(file, SECTOR as u32)?;
         let mut options = OpenOptions::new();
         let open =
             options.read(true).write(true).custom_flags(libc::O_DIRECT).open(&device.path)?;

@@ -13,7 +13,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::image::{BLOCK, Image};
-use crate::lies::Erased;
 use crate::log::{Log, Record};
 
 /// Bytes that a device writes whole or not at all.
@@ -54,6 +53,25 @@ enum Lost {
     End {
         kept: usize,
     },
+}
+
+/// An erase block that a card wrote anew for a write within it, and lost: it holds what it did some time
+/// before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Erased {
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Its bytes.
+    pub length: u64,
+    /// It holds what it did after so many records.
+    pub since: usize,
+}
+
+impl fmt::Display for Erased {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, length, since } = self;
+        write!(f, "bytes {offset} to {} as after record {since}", offset + length)
+    }
 }
 
 impl Cut {

@@ -12,7 +12,8 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use nix::unistd::Pid;
 
-use crate::device::{DeviceError, Mounted};
+use crate::device::Mounted;
+use crate::error::DeviceError;
 use crate::file_system::FileSystem;
 use crate::recorder::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};

@@ -6,9 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::device::{DeviceError, Mounted, SECTOR};
+use crate::device::Mounted;
+use crate::error::DeviceError;
 use crate::file_system::FileSystem;
 use crate::recorder::{Medium, lock, monotonic_ns, punch};
+use crate::states::SECTOR;
 use crate::trace::{Access, AccessKind, Trace};
 
 /// A file system, mounted on a device whose content is a file; of what reaches it a [`Trace`] is kept.
@@ -41,7 +43,7 @@ impl TracedDevice {
             let file = OpenOptions::new().read(true).write(true).open(&image)?;
             Ok(OnFile { file, bytes, trace: noted })
         };
-        let mounted = Mounted::mount(folder, medium, file_system, SECTOR)?;
+        let mounted = Mounted::mount(folder, medium, file_system, SECTOR as u32)?;
         Ok(Self { at: mounted.at.clone(), trace, mounted })
     }
 

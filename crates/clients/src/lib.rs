@@ -9,6 +9,7 @@
 //! `docs/clients.md` describes what passes between the two for whoever writes a program in a further language.
 
 mod answers;
+mod between;
 mod bindings;
 mod document;
 mod kv;

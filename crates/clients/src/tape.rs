@@ -2,16 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use embermark_contract::document::DocumentStore;
-use embermark_contract::kv::KvStore;
-use embermark_contract::sql::{QueryKind, SqlStore};
-use embermark_contract::{EngineError, Reopener, Result, Store};
+use embermark_contract::Result;
+use embermark_contract::sql::QueryKind;
 
 use crate::Answers;
-use crate::document::TapedDocuments;
-use crate::kv::TapedPairs;
 use crate::operations::Operations;
-use crate::sql::TapedSql;
 
 /// A tape, of which every copy is the same.
 #[derive(Clone, Debug, Default)]
@@ -39,40 +34,6 @@ pub(crate) enum State {
 }
 
 impl Tape {
-    /// A store whose calls go over this tape.
-    ///
-    /// # Errors
-    /// Unsupported where no program in another language is written for the family.
-    pub fn between(&self, store: Store) -> Result<Store> {
-        match store {
-            Store::Sql(store) => {
-                Ok(Store::Sql(Box::new(TapedSql::new(store, self.clone())) as Box<dyn SqlStore>))
-            }
-            Store::Kv(store) => {
-                Ok(Store::Kv(Box::new(TapedPairs::new(store, self.clone())) as Box<dyn KvStore>))
-            }
-            Store::Document(store) => {
-                let taped = TapedDocuments::new(store, self.clone());
-                Ok(Store::Document(Box::new(taped) as Box<dyn DocumentStore>))
-            }
-            Store::Series(_) => Err(EngineError::impossible(
-                "no client in another language is written for stores of series yet",
-            )),
-        }
-    }
-
-    /// How such a store's database is opened again.
-    #[must_use]
-    pub fn reopener(&self, plain: Reopener) -> Reopener {
-        let tape = self.clone();
-        Reopener::new(move |store, meanwhile| {
-            let opened = plain.reopen_after(store, meanwhile)?;
-            // One that has connected again is the same store, with the tape before it.
-            let is_another = std::mem::take(&mut tape.inner().is_closed);
-            if is_another { tape.between(opened) } else { Ok(opened) }
-        })
-    }
-
     /// Begins to record.
     pub fn record(&self) {
         self.inner().state = State::Record(Operations::default());
@@ -105,6 +66,11 @@ impl Tape {
             State::Play(answers) => answers.is_over(),
             State::Through | State::Record(_) => false,
         }
+    }
+
+    /// Returns whether the store was closed since the last call.
+    pub(crate) fn take_closed(&self) -> bool {
+        std::mem::take(&mut self.inner().is_closed)
     }
 
     /// The store is about to be closed.

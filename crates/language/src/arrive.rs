@@ -3,11 +3,11 @@
 use embermark_model::table::ColumnType;
 
 use crate::definition::{Arrive, Commit, LASTS, Work};
+use crate::draft::Draft;
 use crate::keep;
 use crate::mix::Member;
 use crate::node::{Fields, Node};
 use crate::phase;
-use crate::table::Draft;
 use crate::time;
 
 /// Rows that wait at most, where the file does not say.

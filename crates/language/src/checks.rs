@@ -3,9 +3,9 @@
 use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom, TimeUnit};
 
 use crate::constant;
+use crate::draft::{Draft, DraftColumn};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields};
-use crate::table::{Draft, DraftColumn};
 
 /// Names of tables differ in more than the case of letters.
 pub fn names(tables: &[Entry<'_>], log: &Log) {

@@ -10,10 +10,10 @@ use toml::de::DeTable;
 use crate::about;
 use crate::checks;
 use crate::definition::{Definition, Usual, Variant};
+use crate::draft::Draft;
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
 use crate::phases;
-use crate::table::Draft;
 use crate::variant;
 
 /// Reads a workload file. `file` is how messages call it and, where it has no name of its own, what

@@ -4,10 +4,10 @@ use embermark_model::table::ColumnType;
 
 use crate::constant;
 use crate::definition::{Commit, Keep, Range, Span, UNTIL_STEADY, Work};
+use crate::draft::Draft;
 use crate::mix::{Member, member};
 use crate::node::{Fields, Node, all};
 use crate::phase;
-use crate::table::Draft;
 
 /// Rows from one question to the next.
 const EVERY: u64 = 100;

@@ -7,11 +7,13 @@ mod about;
 mod alike;
 mod arrive;
 mod built_in;
+mod changes;
 mod checks;
 mod column;
 mod constant;
 mod criterion;
 mod definition;
+mod draft;
 mod file;
 mod group;
 mod keep;
@@ -23,6 +25,7 @@ mod node;
 mod phase;
 mod phases;
 mod propose;
+mod questions;
 mod reading;
 mod reserved;
 mod rows;
@@ -41,7 +44,7 @@ pub use definition::{
     OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Sequence, Set, Snapshot, Span, Sql,
     UNTIL_STEADY, Usual, Variant, Work,
 };
+pub use draft::time_column;
 pub use file::parse;
 pub use mistakes::Mistakes;
 pub use propose::{Wishes, propose, statements};
-pub use table::time_column;

@@ -1,11 +1,11 @@
 //! What kind of phase it is, and what stands beside it.
 
 use crate::definition::{Commit, Set, Work};
+use crate::draft::Draft;
 use crate::group;
 use crate::node::Fields;
 use crate::reading::Reading;
 use crate::sql;
-use crate::table::Draft;
 
 /// What a phase does.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use embermark_model::table::Table;
 use crate::about;
 use crate::arrive;
 use crate::definition::{Asked, Change, Phase, Removed, Work};
+use crate::draft::Draft;
 use crate::keep;
 use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
-use crate::reading;
+use crate::questions;
 use crate::sequence;
-use crate::table::Draft;
 
 /// A phase that was read.
 pub struct Read<'a> {
@@ -78,7 +78,7 @@ pub fn read<'a>(
             let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
             return fields.get("per")?.mistake("each operation is a row", "", why);
         }
-        let asked = reading::asked(&fields, &work, drafts)?;
+        let asked = questions::asked(&fields, &work, drafts)?;
         if let (true, Some(ops)) = (per_row, fields.get("ops")) {
             return ops.mistake("'ops' beside per = \"row\"", "", "the rows are the operations");
         }

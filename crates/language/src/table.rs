@@ -1,40 +1,16 @@
 //! The tables of a file.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
+use embermark_model::table::Column;
 
 use crate::alike;
 use crate::checks;
 use crate::column::{self, Form};
+use crate::draft::{Draft, DraftColumn};
 use crate::names;
-use crate::node::{Entry, Fields, Node, all};
+use crate::node::{Entry, Fields};
 use crate::rows;
-
-/// A table as far as it could be read.
-pub struct Draft<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its columns, those that could not be read too.
-    pub columns: Vec<DraftColumn<'a>>,
-    /// The key, where it is right.
-    pub key: Option<Vec<usize>>,
-    /// The indexes, where they are right.
-    pub indexes: Option<Vec<Vec<usize>>>,
-    /// Where its rows come from.
-    pub rows: Option<RowsFrom>,
-}
-
-/// A column as far as it could be read.
-pub struct DraftColumn<'a> {
-    /// Its name; of a field of a document `data.level`.
-    pub name: Cow<'a, str>,
-    /// Where that stands.
-    pub at: Range<usize>,
-    /// What it is.
-    pub column: Option<Column>,
-}
 
 impl<'a> Draft<'a> {
     /// Reads one. `tables` are the names of all.
@@ -137,82 +113,4 @@ impl<'a> Draft<'a> {
         }
         self.columns.push(DraftColumn { name, at: entry.at.clone(), column });
     }
-
-    /// The place of the column that is named; says so where there is none. `None` without a word
-    /// where the columns could not be read.
-    pub fn place(&self, node: &Node<'_>) -> Option<usize> {
-        self.place_of(node, node.text()?)
-    }
-
-    /// The same, of a name within a text.
-    pub fn place_of(&self, node: &Node<'_>, name: &str) -> Option<usize> {
-        if self.columns.is_empty() {
-            return None;
-        }
-        let place = self.columns.iter().position(|column| column.name == name);
-        place.or_else(|| {
-            let names = self.columns.iter().map(|column| &*column.name);
-            node.log.unknown(node.at.clone(), "column", name, names)
-        })
-    }
-
-    /// Columns in a list, each once.
-    pub fn places(&self, node: &Node<'_>) -> Option<Vec<usize>> {
-        let mut seen = Vec::new();
-        let places = node.each(|item| {
-            let place = self.place(&item)?;
-            if seen.contains(&place) {
-                return item.mistake(format!("'{}' twice", self.columns[place].name), "", "");
-            }
-            seen.push(place);
-            Some(place)
-        })?;
-        if places.is_empty() {
-            node.mistake("no column", "", "name at least one")
-        } else {
-            Some(places)
-        }
-    }
-
-    /// What is known of the column at a place.
-    pub fn column(&self, place: usize) -> Option<&Column> {
-        self.columns[place].column.as_ref()
-    }
-
-    /// Whether every column was read.
-    pub fn sound(&self) -> bool {
-        !self.columns.is_empty() && self.columns.iter().all(|column| column.column.is_some())
-    }
-
-    /// Its column of time: the last of the key where that is a timestamp, else the only timestamp
-    /// that is never absent.
-    pub fn time(&self) -> Option<usize> {
-        let columns: Vec<_> = self.columns.iter().map(|column| column.column.as_ref()).collect();
-        time(&columns, self.key.as_deref().unwrap_or_default())
-    }
-
-    /// The table, where nothing was wrong.
-    pub fn table(self) -> Option<Table> {
-        Some(Table {
-            name: self.name.to_owned(),
-            columns: all(self.columns.into_iter().map(|column| column.column))?,
-            key: self.key?,
-            indexes: self.indexes?,
-            rows: self.rows?,
-        })
-    }
-}
-
-/// The column of time of a table: the last of the key where that is a timestamp, else the only
-/// timestamp that is never absent.
-pub fn time_column(table: &Table) -> Option<usize> {
-    time(&table.columns.iter().map(Some).collect::<Vec<_>>(), &table.key)
-}
-
-fn time(columns: &[Option<&Column>], key: &[usize]) -> Option<usize> {
-    let is_time = |place: &usize| {
-        columns[*place].is_some_and(|c| !c.nullable && matches!(c.of, ColumnType::Timestamp(_)))
-    };
-    let mut times = (0..columns.len()).filter(is_time);
-    key.last().copied().filter(is_time).or_else(|| times.next().filter(|_| times.next().is_none()))
 }

@@ -191,7 +191,8 @@ mod tests {
 
     use embermark_contract::EngineError;
 
-    use super::super::sensor::{Account, Task};
+    use super::super::queue::Account;
+    use super::super::sensor::Task;
     use super::super::written::Tally;
     use super::super::written::tests::taken;
     use super::*;

@@ -9,8 +9,7 @@ use std::time::Duration;
 use embermark_contract::{EngineError, Result};
 
 use super::SENSOR;
-use super::queue::{self, Shape};
-use super::sensor::Account;
+use super::queue::{self, Account, Shape};
 use crate::Companions;
 
 /// How long a sensor may take to say its last word.

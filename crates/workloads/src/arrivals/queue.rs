@@ -12,8 +12,6 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
-use super::sensor::Account;
-
 /// Most bytes of a row that travel with its number.
 const MOST: usize = 16;
 
@@ -32,6 +30,20 @@ const END: u64 = u64::MAX;
 
 /// In place of a row's number: the first message, which has the time that rows are due from.
 const BEGIN: u64 = u64::MAX - 1;
+
+/// What a sensor has to tell at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// Rows made.
+    pub made: u64,
+    /// Rows that did not fit in the queue.
+    pub lost: u64,
+    /// Rows that count and were offered later than their deadline: when the next was due, or at
+    /// more than 1 kHz a millisecond after they were.
+    pub missed: u64,
+    /// How much later than due the latest of them was offered, in ns.
+    pub latest_ns: u64,
+}
 
 /// What a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use serde::{Deserialize, Serialize};
 
 use super::clock::monotonic_ns;
-use super::queue::{Sender, Shape};
+use super::queue::{Account, Sender, Shape};
 
 /// Rows above this rate are not slept for one by one: each wake-up brings those that are due.
 /// Lateness up to its period is then no missed deadline.
@@ -50,20 +50,6 @@ impl Task {
     pub const fn rows(&self) -> u64 {
         self.end - self.first
     }
-}
-
-/// What a sensor has to tell at its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Account {
-    /// Rows made.
-    pub made: u64,
-    /// Rows that did not fit in the queue.
-    pub lost: u64,
-    /// Rows that count and were offered later than their deadline: when the next was due, or at
-    /// more than 1 kHz a millisecond after they were.
-    pub missed: u64,
-    /// How much later than due the latest of them was offered, in ns.
-    pub latest_ns: u64,
 }
 
 impl Task {

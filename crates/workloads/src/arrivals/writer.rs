@@ -8,8 +8,8 @@ use embermark_contract::{EngineError, Result};
 
 use super::clock::monotonic_ns;
 use super::process::Sensor;
-use super::queue::{self, Received};
-use super::sensor::{Account, Task};
+use super::queue::{self, Account, Received};
+use super::sensor::Task;
 use super::window::Window;
 use super::written::{Tally, Written};
 

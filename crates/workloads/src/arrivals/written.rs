@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use embermark_meter::{Measured, Stopwatch};
 
-use super::sensor::{Account, Task};
+use super::queue::Account;
+use super::sensor::Task;
 use crate::PhaseObserver;
 
 /// Counts rows and gaps, and knows where the window is.

@@ -6,8 +6,9 @@ use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
 use super::aggregate::met_by;
-use super::cell::{Cell, Rows};
+use super::cell::Cell;
 use super::codec::Codec;
+use super::table_rows::Rows;
 
 /// A condition with its bound.
 #[derive(Clone, Copy, Debug)]

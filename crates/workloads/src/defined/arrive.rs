@@ -8,9 +8,10 @@ use embermark_contract::{Result, Scope};
 use embermark_language::{Arrive, Commit, Work};
 
 use super::arena::Arena;
-use super::cell::{Again, Cell, Rows};
+use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
 use super::port::{self, Database, Found};
+use super::table_rows::{Again, Rows};
 use crate::arrivals::Sink;
 
 /// How the rows of a table come again: as much later as from the first to the last, and the next moment.

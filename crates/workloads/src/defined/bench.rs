@@ -1,8 +1,10 @@
 //! A workload file on one database.
 
 mod arriving;
+mod by_client;
 mod judge;
 mod kept;
+mod opening;
 mod work;
 
 use std::sync::Arc;
@@ -16,9 +18,10 @@ use smallvec::SmallVec;
 
 use super::arena::Arena;
 use super::by_client::ByClient;
-use super::cell::{Cell, changes_rows, is_point, is_question, one_by_one};
+use super::cell::Cell;
 use super::crew::{Crew, Duty};
 use super::keep::{self, Played};
+use super::kind::{changes_rows, is_point, is_question, one_by_one};
 use super::mix;
 use super::mixed::{self, Did};
 use super::oracle::Oracle;

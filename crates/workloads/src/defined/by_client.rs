@@ -1,20 +1,11 @@
-//! A program in another language that does a phase in place of this one: what it does, and whether it can.
+//! A program in another language beside an open database.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use embermark_clients::{Done, Operations, Process, Program, Run, Tape};
+use embermark_clients::{Process, Program, Tape};
 use embermark_contract::{ConnectionParameters, EngineError, Result};
-use embermark_language::Work;
-use embermark_meter::{Measured, Meter};
-use embermark_model::result::Execution;
 
-use super::bench::FileBench;
-use super::cell::changes_rows;
-use crate::{Companions, PhaseObserver};
-
-/// Runs of phases that read are repeated for as long in nanoseconds.
-const SHORTEST_NS: u64 = 1_000_000;
+use crate::Companions;
 
 /// The role of its process.
 pub(super) const ROLE: &str = "client";
@@ -23,13 +14,13 @@ pub(super) const ROLE: &str = "client";
 pub(super) struct ByClient {
     program: Program,
     companions: Rc<dyn Companions>,
-    tape: Tape,
+    pub tape: Tape,
     /// What it is told to open the database by.
-    connection: ConnectionParameters,
+    pub connection: ConnectionParameters,
     /// The settings that keep the durability tier, as they are here.
-    tier: Vec<(String, String)>,
+    pub tier: Vec<(String, String)>,
     /// Started with the first phase.
-    process: Option<Process>,
+    pub process: Option<Process>,
 }
 
 impl ByClient {
@@ -43,7 +34,7 @@ impl ByClient {
     }
 
     /// Compares the settings that the program read back with those that keep the tier here.
-    fn keeps(&self, settings: &[(String, String)]) -> Result<()> {
+    pub(super) fn keeps(&self, settings: &[(String, String)]) -> Result<()> {
         for (name, own) in &self.tier {
             let theirs = settings.iter().find(|(known, _)| known == name).map(|(_, value)| value);
             if let Some(theirs) = theirs.filter(|theirs| !theirs.eq_ignore_ascii_case(own)) {
@@ -55,7 +46,7 @@ impl ByClient {
     }
 
     /// The process, started where it is not there yet.
-    fn process(&mut self) -> Result<&mut Process> {
+    pub(super) fn process(&mut self) -> Result<&mut Process> {
         if self.process.is_none() {
             let child = self.companions.start(ROLE, &self.program.task(), None);
             let child = child.map_err(|error| EngineError::failed("the client", "start", error))?;
@@ -64,166 +55,5 @@ impl ByClient {
         self.process
             .as_mut()
             .ok_or_else(|| EngineError::failed("the client", "start", "it is not there"))
-    }
-}
-
-impl FileBench {
-    /// Why a program in another language cannot do a phase, where one does the phases.
-    pub(super) fn refused_by_client(&self, phase: usize) -> Option<EngineError> {
-        self.client.as_ref()?;
-        let cell = &self.prepared.cell;
-        let parts = cell.parts_of(phase);
-        let client_side = || {
-            let by = |part: &usize| self.database.execution(*part);
-            parts.iter().any(|part| {
-                matches!(by(part), Ok(Execution::ClientSide))
-                    && !matches!(cell.work(*part), Work::Range(_))
-            })
-        };
-        let why = match cell.work(phase) {
-            Work::Mix(_) | Work::Keep(_) => "several things at the same time",
-            Work::Arrive(_) => "rows that a sensor makes",
-            Work::Open { .. } => "opening a database again",
-            _ if self.prepared.clients > 1 => "several clients",
-            _ if self.prepared.target_rate.is_some() => "operations at a target rate",
-            _ if parts.iter().any(|part| self.prepared.buffer(*part).is_some()) => {
-                "rows that another thread commits"
-            }
-            Work::Insert { requests: Some(_), .. } => "rows that come by HTTP",
-            _ if self.prepared.csv[phase].is_some() => "loading a CSV file",
-            _ if client_side() => {
-                "questions that code of the program answers, over rows that it reads one by one"
-            }
-            _ => return None,
-        };
-        Some(EngineError::impossible(format!("clients in another language do not have {why}")))
-    }
-
-    /// Has the program do a phase while the database is closed here, where it has to be.
-    pub(super) fn by_client(
-        &mut self,
-        phase: usize,
-        meter: &mut Meter,
-        observer: &mut dyn PhaseObserver,
-    ) -> Result<()> {
-        let (operations, recorded) = self.record(phase)?;
-        let work = self.prepared.cell.work(phase);
-        let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
-        let run = Run {
-            warm_up: reads && !self.prepared.cold,
-            repeat_ns: match self.phases[phase].ops {
-                0 => Some(self.prepared.window.as_nanos() as u64),
-                // A run that is over at once says little: its time is then the mean of several.
-                _ => reads.then_some(SHORTEST_NS),
-            },
-            // The questions of a sequence are asked when all its rows are there.
-            most_ns: (meter.cap().filter(|_| !matches!(work, Work::Sequence(_))))
-                .map(|most| most.as_nanos() as u64),
-        };
-        let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
-        let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
-        let mut work = |client: &mut ByClient| {
-            let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
-            let connection = client.connection.clone();
-            let settings = client.process()?.open(&connection, &names)?;
-            client.keeps(&settings)?;
-            let expected = client.tape.expected();
-            let process = client.process()?;
-            process.prepare(&operations, expected, run)?;
-            observer.process(ROLE, process.pid());
-            observer.open();
-            let done = process.go(run);
-            observer.close();
-            let done = done?;
-            told.timed_by = Some(process.version.clone());
-            told.client_floor_ns = Some(process.floor_ns);
-            let answers = process.answers()?;
-            process.close()?;
-            Ok((done, answers))
-        };
-        // Whatever came of it, the database is opened again.
-        database.reopen_after(&mut || {
-            went = work(client);
-            if went.is_err() {
-                // It may have the database open still.
-                client.process = None;
-            }
-            Ok(())
-        })?;
-        let (done, answers) = went?;
-        let latencies = answers.latencies.clone();
-        for part in self.prepared.cell.parts_of(phase) {
-            let lead = self.prepared.cell.insert_of(phase).unwrap_or(phase);
-            self.database.ready(part, lead)?;
-        }
-        let Done { mut elapsed_ns, operations: mut ops, capped } = done;
-        if !capped && !operations.is_empty() {
-            let times = (ops / operations.len()).max(1);
-            // One call may do what counts as several operations.
-            ops = recorded;
-            match self.phases[phase].ops {
-                0 => ops *= times,
-                _ => elapsed_ns /= times,
-            }
-        }
-        self.play(phase, answers, capped)?;
-        meter.lasted_with(Measured { elapsed_ns, ops, capped }, &latencies);
-        Ok(())
-    }
-
-    /// The calls that a phase makes, and how many operations they count as. Nothing is changed by them.
-    fn record(&mut self, phase: usize) -> Result<(Operations, u64)> {
-        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
-            return Ok((Operations::default(), 0));
-        };
-        tape.record();
-        let each = tape.clone();
-        let mut meter = Meter::tracing(move || each.end_operation());
-        let made = self.perform_once(phase, &mut meter);
-        let recorded = tape.recorded();
-        self.forget_found();
-        made.map(|()| (recorded, meter.measured().ops))
-    }
-
-    /// Makes the calls of a phase once more, and takes the program's answers as found. One that it was `capped` before
-    /// is not answered.
-    fn play(
-        &mut self,
-        phase: usize,
-        answers: embermark_clients::Answers,
-        capped: bool,
-    ) -> Result<()> {
-        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
-            return Ok(());
-        };
-        tape.play(answers);
-        let made = self.perform_once(phase, &mut Meter::new(None));
-        match (tape.played(), made) {
-            (true, Ok(())) => Ok(()),
-            // It has no answer to the call after the last that the program made.
-            (true, Err(_)) if capped => Ok(()),
-            (_, Err(error)) => Err(error),
-            (false, Ok(())) => {
-                let what = "it answered calls that the workload does not make";
-                Err(EngineError::failed("the client", "be compared", what))
-            }
-        }
-    }
-
-    /// Does a phase, of a question that is asked for a time one request.
-    fn perform_once(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
-        let window = std::mem::replace(&mut self.prepared.window, Duration::ZERO);
-        meter.start();
-        let made = self.perform(phase, meter);
-        meter.stop();
-        self.prepared.window = window;
-        made
-    }
-
-    /// What was found goes.
-    fn forget_found(&mut self) {
-        self.found.empty();
-        self.different.clear();
-        self.by_step.iter_mut().for_each(super::port::Found::empty);
     }
 }

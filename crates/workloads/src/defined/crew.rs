@@ -12,9 +12,11 @@ use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Meter};
 
 use super::arena::Arena;
-use super::cell::{Cell, Inserted, is_question, is_read_in_one_snapshot};
+use super::cell::Cell;
 use super::family;
+use super::kind::{is_question, is_read_in_one_snapshot};
 use super::port::{Database, Found, Shared};
+use super::table_rows::Inserted;
 use super::until_steady::Board;
 use crate::strategy::Part;
 

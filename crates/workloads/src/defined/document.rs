@@ -22,12 +22,14 @@ use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
-use super::cell::{Cell, Rows, is_question};
+use super::cell::Cell;
+use super::kind::is_question;
 use super::month;
 use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::row;
 use super::rows::Source;
 use super::sql::OwnedKey;
+use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use session::DocumentSession;
 

@@ -8,7 +8,8 @@ use embermark_data::zipf::{Zipf, scrambled};
 use embermark_language::{self as language, Keys, KeysOf, Span, Work};
 use embermark_model::table::{ColumnType, OwnedValue, Value};
 
-use super::cell::{Rows, Values, rows_at_once};
+use super::kind::rows_at_once;
+use super::table_rows::{Rows, Values};
 use crate::WorkloadError;
 
 /// The bit that says of a number that it is an absent key's.

@@ -22,11 +22,13 @@ use smallvec::SmallVec;
 
 use super::access::{Access, By, filters};
 use super::arena::Arena;
-use super::cell::{Cell, Rows, rows_at_once};
+use super::cell::Cell;
 use super::codec::Codec;
+use super::kind::rows_at_once;
 use super::limits;
 use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::rows::Given;
+use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
 use bulk::{LaidPairs, TablePairs, pair, pair_of_row};

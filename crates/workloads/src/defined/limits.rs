@@ -4,9 +4,10 @@ use embermark_contract::sql::SqlType;
 use embermark_contract::{EngineError, Limits, Result};
 use embermark_model::table::{Column, Table, Value};
 
-use super::cell::{Cell, Rows};
+use super::cell::Cell;
 use super::codec::Codec;
 use super::sql::sql_type;
+use super::table_rows::Rows;
 
 /// Compares the tables of a file with an engine's limits.
 ///

@@ -7,8 +7,9 @@ use embermark_data::draw::Draw;
 use embermark_language::{Mix, Pace, Part};
 use embermark_meter::{ArrivalSchedule, Meter};
 
-use super::cell::{Cell, changes_at_once};
+use super::cell::Cell;
 use super::crew::{Done, Duty, DutyPart};
+use super::kind::changes_at_once;
 use super::until_steady::{self, Board};
 
 /// Operations after which the drawn order of parts begins again.

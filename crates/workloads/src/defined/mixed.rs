@@ -8,9 +8,10 @@ use embermark_meter::Meter;
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
-use super::cell::{Cell, changes_rows};
+use super::cell::Cell;
 use super::crew::{Done, DutyPart};
 use super::draws::Drawn;
+use super::kind::changes_rows;
 use super::oracle::{Touched, values};
 use super::port::{Database, Found, fingerprint};
 

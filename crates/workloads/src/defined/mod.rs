@@ -19,6 +19,7 @@ mod family;
 mod fresh;
 mod gaps;
 mod keep;
+mod kind;
 mod kv;
 mod limits;
 mod mix;
@@ -37,6 +38,7 @@ mod series;
 mod source;
 mod sql;
 mod statements;
+mod table_rows;
 #[cfg(test)]
 mod tables;
 mod until_steady;
@@ -67,11 +69,13 @@ use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
 use arena::Arena;
-use cell::{Cell, Rows, changes_at_once, is_point, is_question, one_by_one};
+use cell::Cell;
 use csv::CsvRows;
 use draws::Draws;
 use fresh::Fresh;
+use kind::{changes_at_once, is_point, is_question, one_by_one};
 use prepared::PreparedCell;
+use table_rows::Rows;
 
 /// The variant that runs a file as it is, of one that says nothing of variants.
 const AS_WRITTEN: &str = "as-written";
@@ -216,7 +220,7 @@ impl Workload for Defined {
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let each = Self::each_of(definition, &tables, spec.seed);
         let engine = spec.engine.clone();
-        let set_at_once = cell::set_at_once(definition);
+        let set_at_once = kind::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
         let cell =
             Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, commit };

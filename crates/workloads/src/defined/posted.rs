@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use smallvec::SmallVec;
 
 use super::bench::FileBench;
-use super::cell::Rows;
+use super::table_rows::Rows;
 use crate::http::{self, Client, Service};
 
 /// What is posted of each row of a table that is loaded: its columns, those of a document within it.

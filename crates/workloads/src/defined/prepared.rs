@@ -6,23 +6,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use embermark_clients::{Program, Tape};
-use embermark_contract::{EngineError, Reopener, Store};
+use embermark_clients::Program;
 use embermark_language::{Asked, Commit, Removed, Work};
 use embermark_meter::Recorder;
 use embermark_model::plan::Rate;
 use embermark_model::result::PhaseKind;
 
 use super::arena::Arena;
-use super::bench::FileBench;
-use super::by_client::ByClient;
-use super::cell::{Cell, changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
+use super::cell::Cell;
 use super::csv::CsvRows;
+use super::draws;
 use super::keep;
+use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
-use super::{draws, family};
 use crate::write_behind::Buffer;
-use crate::{Bench, Companions, Prepared, Strategy};
+use crate::{Companions, Strategy};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
@@ -64,44 +62,6 @@ pub(super) struct PreparedCell {
     pub recorder: Option<Recorder>,
     /// Room for what operations need.
     pub arena: Arena,
-}
-
-impl Prepared for PreparedCell {
-    fn open(
-        self: Box<Self>,
-        store: Store,
-        reopener: Reopener,
-    ) -> Result<Box<dyn Bench>, EngineError> {
-        let tape = self.program.is_some().then(Tape::default);
-        let (store, reopener) = match &tape {
-            Some(tape) => (tape.between(store)?, tape.reopener(reopener)),
-            None => (store, reopener),
-        };
-        let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
-        let client = match (&self.program, tape) {
-            (Some(program), Some(tape)) => {
-                let companions = self.companions.clone().ok_or_else(|| {
-                    let what = "starting processes that take part in a phase";
-                    EngineError::unsupported("this program", what)
-                })?;
-                let opened = database.lifecycle();
-                let told = (opened.connection()?, opened.tier_settings()?);
-                Some(ByClient::new(program.clone(), companions, tape, told))
-            }
-            _ => None,
-        };
-        if self.clients > 1 {
-            // An engine that has one client at a time says so before anything is loaded.
-            database.lifecycle().open_client()?;
-        }
-        Ok(Box::new(FileBench::new(*self, database, client)))
-    }
-
-    fn join(mut self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
-        self.is_guest = true;
-        let database = family::attach(store, Arc::clone(&self.cell))?;
-        Ok(Box::new(FileBench::new(*self, database, None)))
-    }
 }
 
 impl PreparedCell {

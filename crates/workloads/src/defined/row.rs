@@ -10,10 +10,10 @@ use embermark_model::table::{ColumnType, Table, Value};
 
 use smallvec::SmallVec;
 
-use super::cell::Rows;
 use super::correlate::pearson;
 use super::month;
 use super::port::with;
+use super::table_rows::Rows;
 
 /// The values of a row, in the order of its table's columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 12]>;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use embermark_meter::Meter;
 
-use super::cell::Rows;
+use super::table_rows::Rows;
 use crate::strategy::Part;
 
 /// Rows between two looks at the clock.

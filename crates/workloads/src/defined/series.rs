@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
-use super::cell::{Cell, rows_at_once};
+use super::cell::Cell;
+use super::kind::rows_at_once;
 use super::port::{Database, SessionWork, Stretch, VisitRow};
 use super::row::{self, Values};
 use super::rows::Source;
@@ -428,7 +429,11 @@ impl<'a> Row<'a> {
     }
 
     /// The point of a row of a table.
-    fn whole(measurement: &Measurement, rows: &'a super::cell::Rows, place: usize) -> Result<Self> {
+    fn whole(
+        measurement: &Measurement,
+        rows: &'a super::table_rows::Rows,
+        place: usize,
+    ) -> Result<Self> {
         let values: Values<'a> = rows.row(place).collect();
         let mut row = Self::of_values(measurement, &values)?;
         if measurement.time.is_none() {

@@ -15,9 +15,9 @@ use embermark_model::table::{RowsFrom, Table};
 use serde::{Deserialize, Serialize};
 
 use super::arrive;
-use super::cell::Rows;
 use super::keep;
 use super::referees;
+use super::table_rows::Rows;
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.

@@ -21,10 +21,12 @@ use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::cell::{Cell, Rows, is_question};
+use super::cell::Cell;
 use super::documents::{Document, Stored, laid, lay, stored};
+use super::kind::is_question;
 use super::port::{Database, Found, Session, SessionWork, Stretch, VisitRow};
 use super::row;
+use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use load::Loads;
 use phases::texts;

@@ -9,8 +9,8 @@ use embermark_language::{
 use embermark_model::table::{ColumnType, OwnedValue, Table, TimeUnit, Value};
 use smallvec::SmallVec;
 
-use super::cell::Rows;
 use super::documents::{Stored, stored};
+use super::table_rows::Rows;
 
 /// A table in a dialect.
 #[derive(Clone, Copy)]

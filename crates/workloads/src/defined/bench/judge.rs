@@ -9,8 +9,8 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
-use super::super::cell::changes_rows;
 use super::super::keep::{self, Calendar};
+use super::super::kind::changes_rows;
 use super::super::mixed::{self, Left};
 use super::super::oracle::{Content, Places, Touched, print_of};
 use super::super::port::fingerprint;

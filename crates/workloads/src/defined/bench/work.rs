@@ -8,8 +8,8 @@ use embermark_contract::{EngineError, Scope};
 use embermark_language::{Asked, End, Sequence, Work};
 use embermark_meter::Meter;
 
-use super::super::cell::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::crew::Duty;
+use super::super::kind::{changes_at_once, changes_rows, is_point, is_question, one_by_one};
 use super::super::mix;
 use super::super::mixed;
 use super::super::port::Shared;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use embermark_model::answer::Difference;
 use embermark_model::table::Value;
 
-use super::super::cell::Rows;
 use super::super::port::fingerprint;
 use super::super::row::Values;
+use super::super::table_rows::Rows;
 
 /// Compares every row with the one that must be there: none is missing, none is too many, each is right.
 pub(in super::super) struct Content<'a> {

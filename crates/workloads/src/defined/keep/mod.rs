@@ -9,8 +9,8 @@ use std::time::Duration;
 use embermark_language::{Definition, Keep};
 use embermark_model::table::{MakeKind, Table, Value};
 
-use super::cell::{Again, Rows};
 use super::port::Stretch;
+use super::table_rows::{Again, Rows};
 use crate::WorkloadError;
 pub(super) use content::Content;
 pub(super) use player::{LAID_AT_ONCE, Play, Played, Player, row_bytes};

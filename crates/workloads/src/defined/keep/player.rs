@@ -13,9 +13,10 @@ use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
 use embermark_model::table::Value;
 
 use super::super::arena::Arena;
-use super::super::cell::{Cell, Rows};
+use super::super::cell::Cell;
 use super::super::oracle::{check_newest, print_of};
 use super::super::port::{self, Database, Found};
+use super::super::table_rows::Rows;
 use super::Calendar;
 use crate::PhaseObserver;
 

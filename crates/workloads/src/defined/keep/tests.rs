@@ -6,8 +6,9 @@ use embermark_model::Scale;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
-use super::super::cell::{self, Cell};
+use super::super::cell::Cell;
 use super::super::fresh::Fresh;
+use super::super::kind;
 use super::super::oracle::check_newest;
 use super::super::port::{Found, fingerprint};
 use super::super::row::owned;
@@ -32,7 +33,7 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
         definition,
         draws: Defined::draws_of(definition, &tables, 3)?,
         fresh: Fresh::new(3, 10),
-        set_at_once: cell::set_at_once(definition),
+        set_at_once: kind::set_at_once(definition),
         met: Vec::new(),
         each: Defined::each_of(definition, &tables, 3),
         engine: String::new(),

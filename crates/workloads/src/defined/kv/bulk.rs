@@ -4,9 +4,10 @@ use embermark_contract::kv::Pairs;
 use embermark_language::Work;
 
 use super::super::arena::Strings;
-use super::super::cell::{Cell, Rows};
+use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::rows::{Given, Source};
+use super::super::table_rows::Rows;
 
 /// Rows that were laid out, on their way into a bulk load.
 pub(super) struct LaidPairs<'a> {

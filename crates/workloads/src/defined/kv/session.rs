@@ -11,8 +11,9 @@ use smallvec::SmallVec;
 
 use super::super::access::{beyond, filters};
 use super::super::arena::{Arena, Strings};
-use super::super::cell::{Cell, rows_at_once};
+use super::super::cell::Cell;
 use super::super::codec::Codec;
+use super::super::kind::rows_at_once;
 use super::super::port::{Found, One, Session, Shared, Steps};
 use super::bulk::pair;
 use super::{Buffers, newest_by_key, newest_from_end};

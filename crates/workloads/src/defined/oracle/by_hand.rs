@@ -61,7 +61,7 @@ fn check<const N: usize>(
     let tables = source::open(definition, &staged).unwrap();
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
-    let set_at_once = super::super::cell::set_at_once(definition);
+    let set_at_once = super::super::kind::set_at_once(definition);
     let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
     let engine = String::new();
     let commit = None;

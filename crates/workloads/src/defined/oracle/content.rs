@@ -7,9 +7,10 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 use smallvec::SmallVec;
 
-use super::super::cell::{Cell, Rows};
+use super::super::cell::Cell;
 use super::super::port::{fingerprint, with};
 use super::super::row::Values;
+use super::super::table_rows::Rows;
 
 /// Rows of a table that were changed, and how.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use embermark_language::Correlate;
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::{OwnedValue, Value};
 
-use super::super::cell::Rows;
+use super::super::table_rows::Rows;
 use super::Places;
 use super::statistics::{self, Correlation};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use embermark_model::answer::{Difference, Value as Answered};
 use embermark_model::table::Value;
 
-use super::super::cell::Rows;
 use super::super::row::owned;
+use super::super::table_rows::Rows;
 use super::Places;
 
 /// Compares an answer, row after row in any order, with every gap of more than `longer` between two times of one

@@ -8,8 +8,8 @@ use embermark_language::{Aggregate, Condition, Group, Grouped, Operator, OrderBy
 use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::{OwnedValue, TimeUnit, Value};
 
-use super::super::cell::Rows;
 use super::super::row::owned;
+use super::super::table_rows::Rows;
 use super::Places;
 
 /// A group: what it is of, and what is computed of it.

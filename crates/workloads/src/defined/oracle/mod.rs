@@ -20,10 +20,12 @@ use embermark_model::answer::{Difference, Expected, Value as Answered};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
-use super::cell::{Cell, Rows, one_by_one, rows_at_once};
+use super::cell::Cell;
 use super::draws::Drawn;
+use super::kind::{one_by_one, rows_at_once};
 use super::port::{Database, Found, fingerprint};
 use super::row::Values;
+use super::table_rows::Rows;
 pub(super) use content::{Content, Touched};
 pub(super) use newest::check as check_newest;
 pub(super) use places::Places;

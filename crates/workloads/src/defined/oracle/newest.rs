@@ -8,8 +8,9 @@ use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
-use super::super::cell::{Cell, Rows};
+use super::super::cell::Cell;
 use super::super::port::Found;
+use super::super::table_rows::Rows;
 use super::{Places, Print, groups, latest, values};
 
 /// Compares what question `i` of a phase found with what it must where these rows are there.

@@ -6,8 +6,8 @@ use embermark_model::answer::Answer;
 use embermark_model::answer::{Difference, Expected, TOLERANCE, Value as Answered};
 use embermark_model::table::Value;
 
-use super::super::cell::Rows;
 use super::super::row::owned;
+use super::super::table_rows::Rows;
 use super::{Places, statistics};
 
 /// The rows of a group: places with their values.

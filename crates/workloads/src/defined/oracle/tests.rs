@@ -80,7 +80,7 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let tables = source::open(definition, &dir.join("staged")).unwrap();
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
-    let (set_at_once, engine) = (super::super::cell::set_at_once(definition), String::new());
+    let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
     let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
     (
         Arc::new(Cell {

@@ -3,7 +3,7 @@
 use embermark_data::table::compare;
 use embermark_model::table::Value;
 
-use super::super::cell::Rows;
+use super::super::table_rows::Rows;
 
 /// Places of the loaded rows in the order of a column and a time; absent times are left out.
 pub(super) struct TimeOrder {

@@ -6,7 +6,8 @@ use embermark_language::{Removed, Set, Work};
 use embermark_model::table::Value;
 
 use super::super::arena::Arena;
-use super::super::cell::{Cell, rows_at_once};
+use super::super::cell::Cell;
+use super::super::kind::rows_at_once;
 use super::super::port::Shared;
 use super::super::rows::Given;
 use super::{OwnedKey, Params, Stored, param, written_params};

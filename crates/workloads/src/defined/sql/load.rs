@@ -6,9 +6,9 @@ use embermark_contract::{Result, Scope};
 use super::phases::texts;
 use super::{Params, param, written_params};
 use crate::defined::arena::Strings;
-use crate::defined::cell::Rows;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::rows::Source;
+use crate::defined::table_rows::Rows;
 
 /// Rows on their way into a table.
 struct TableRows<'s, 'a> {

@@ -4,8 +4,9 @@ use embermark_contract::sql::{Dialect, SqlStore, Statement};
 use embermark_contract::{EngineError, Result};
 use embermark_language::Work;
 
-use super::super::cell::{Cell, Rows};
+use super::super::cell::Cell;
 use super::super::statements::Texts;
+use super::super::table_rows::Rows;
 
 /// By phase, of those that were prepared.
 pub(in super::super) struct Statements {

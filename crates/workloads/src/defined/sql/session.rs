@@ -9,11 +9,13 @@ use super::changes::{self, Changes};
 use super::phases::seeks_each;
 use super::{OwnedKey, Params, Statements, param, written_params};
 use crate::defined::arena::Arena;
-use crate::defined::cell::{Cell, Rows, conditions_of};
+use crate::defined::cell::Cell;
 use crate::defined::documents::{Stored, lay};
+use crate::defined::kind::conditions_of;
 use crate::defined::port::{Found, Session, Shared, Steps};
 use crate::defined::row;
 use crate::defined::statements::{begins_at_parameters, bounds, outliers_ask_for};
+use crate::defined::table_rows::Rows;
 
 /// A session over the statements of a workload.
 pub(in crate::defined) struct SqlSession<'a> {

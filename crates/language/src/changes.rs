@@ -1,0 +1,152 @@
+//! What the verbs that find or change rows by keys or conditions read beside `do`.
+
+use crate::constant;
+use crate::definition::{Change, Commit, Condition, Keys, Removed, Set, Work};
+use crate::group;
+use crate::node::{Node, all};
+use crate::reading::Reading;
+
+impl Reading<'_> {
+    /// What `update`, `upsert` and `read-modify-write` have; `whole`: rows are written as a whole.
+    pub fn set_by_keys(&self, whole: bool) -> Option<(Keys, Set, Commit)> {
+        let keys = self.keys_of_rows();
+        let commit = self.commit(false);
+        let set = self.set(whole);
+        Some((keys?, set?, commit?))
+    }
+
+    /// Whether a column cannot be set: one of the key, or the time of rows.
+    fn is_fixed(&self, place: usize) -> bool {
+        self.draft.key.iter().flatten().any(|key| *key == place) || self.draft.time() == Some(place)
+    }
+
+    /// Whether a column is written with the others of its document alone.
+    fn is_field(&self, place: usize) -> bool {
+        self.draft.column(place).is_some_and(|column| column.within.is_some())
+    }
+
+    /// Says that a field of a document is not set by itself.
+    fn no_field<T>(&self, node: &Node<'_>, place: usize) -> Option<T> {
+        let what = format!("'{}' cannot be set by itself", self.draft.columns[place].name);
+        let help = "an upsert writes whole rows, and their documents; json = \"columns\" has it be a column";
+        node.mistake(what, "a field of a document", help)
+    }
+
+    fn set(&self, whole: bool) -> Option<Set> {
+        let may = |place: &usize| !self.is_fixed(*place) && (whole || !self.is_field(*place));
+        let Some(node) = self.fields.get("set") else {
+            let free = (0..self.draft.columns.len()).filter(may).collect();
+            return match free {
+                _ if !self.draft.sound() || self.draft.key.is_none() => None,
+                columns if columns == [] as [usize; 0] => {
+                    let help = "every column is of the key or the time, or a field of a document";
+                    self.fields.mistake("nothing to set", help)
+                }
+                columns => Some(Set::Columns(columns)),
+            };
+        };
+        let columns = |node: &Node<'_>| {
+            let places = self.draft.places(node)?;
+            match places.iter().find(|place| !may(place)) {
+                Some(place) if !self.is_fixed(*place) => self.no_field(node, *place),
+                Some(place) => node.mistake(
+                    format!("'{}' cannot be set", self.draft.columns[*place].name),
+                    "of the key, or the time",
+                    "a row keeps its key and its time",
+                ),
+                None => Some(places),
+            }
+        };
+        if node.value.is_table() {
+            let fields = node.fields(&["one-of"])?;
+            return fields
+                .need("one-of", "set = { one-of = [\"field0\"] }", |node| columns(&node))
+                .map(Set::OneOf);
+        }
+        columns(&node).map(Set::Columns)
+    }
+
+    /// Conditions, at least one.
+    fn conditions(&self) -> Option<Vec<Condition>> {
+        self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
+            let conditions = node.each(|item| group::condition(self, &item))?;
+            if conditions.is_empty() {
+                return node.mistake(
+                    "no condition",
+                    "",
+                    "write for example [[\"temp\", \">\", 20]]",
+                );
+            }
+            Some(conditions)
+        })
+    }
+
+    /// A `find`.
+    pub fn find(&self) -> Option<Work> {
+        let conditions = self.conditions();
+        let all = (0..self.draft.columns.len()).collect();
+        let select = self.fields.or("select", all, |node| {
+            let mut places = self.draft.places(&node)?;
+            places.sort_unstable();
+            places.dedup();
+            Some(places)
+        });
+        Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
+    }
+
+    /// An `update` of the rows that meet conditions.
+    pub fn update_where(&self) -> Option<Work> {
+        let others = ["ops", "keys", "absent", "rows"];
+        self.none_beside("where", &others, "all that meet it are changed");
+        let (conditions, by) = (self.conditions(), self.change());
+        let example = "set = { note = \"seen\" }";
+        let set = self.fields.need("set", example, |node| {
+            if !node.value.is_table() {
+                return node.mistake("no values to set", "", format!("write {example}"));
+            }
+            let entries = node.open()?;
+            let each = entries.entries().into_iter().map(|entry| {
+                let place = self.draft.place_of(&entry.node, entry.name)?;
+                let column = self.draft.column(place)?;
+                if self.is_fixed(place) {
+                    let what = format!("'{}' cannot be set", column.name);
+                    let label = "of the key, or the time";
+                    return entry.node.mistake(what, label, "a row keeps its key and its time");
+                }
+                if self.is_field(place) {
+                    return self.no_field(&entry.node, place);
+                }
+                Some((place, constant::read(&entry.node, column.of)?))
+            });
+            all(each)
+        });
+        Some(Work::UpdateWhere { table: self.table, conditions: conditions?, set: set?, by: by? })
+    }
+
+    /// How rows that meet conditions are changed.
+    fn change(&self) -> Option<Change> {
+        if self.fields.get("commit").is_none() {
+            return Some(Change::Together);
+        }
+        self.commit(false).map(Change::OneByOne)
+    }
+
+    /// What a `delete` removes.
+    pub fn removed(&self) -> Option<Removed> {
+        if self.fields.get("where").is_some() {
+            let others = ["ops", "keys", "absent", "rows", "older", "time"];
+            self.none_beside("where", &others, "all that meet it go");
+            let (conditions, by) = (self.conditions(), self.change());
+            return Some(Removed::Where { conditions: conditions?, by: by? });
+        }
+        let Some(older) = self.fields.get("older") else {
+            let keys = self.keys_of_rows();
+            let commit = self.commit(false);
+            return Some(Removed::Keys { keys: keys?, commit: commit? });
+        };
+        let why = "a delete is by keys, or of all that is older";
+        self.none_beside("older", &["ops", "keys", "absent", "rows", "commit"], why);
+        let (time, of) = self.time()?;
+        Some(Removed::Older { time, units: constant::length(&older, of)? })
+    }
+}

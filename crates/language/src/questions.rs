@@ -1,0 +1,207 @@
+//! What the verbs of questions read beside `do`.
+
+use embermark_model::table::{ColumnType, OwnedValue};
+
+use crate::constant;
+use crate::definition::{Asked, Correlate, Count, End, OPS, Range, Sequence, Span, Work};
+use crate::draft::Draft;
+use crate::make;
+use crate::node::{Fields, Node};
+use crate::reading::{Reading, count};
+
+impl Reading<'_> {
+    /// A `latest`.
+    pub fn latest(&self) -> Option<Work> {
+        let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
+        let time = self.time();
+        let (by, (time, _)) = (by?, time?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "the newest row of each time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        Some(Work::Latest { table: self.table, by, time })
+    }
+
+    /// An `open`.
+    pub fn open(&self) -> Option<Work> {
+        let reads = self.fields.or("read", true, |node| node.bool());
+        if reads == Some(false) {
+            self.none_beside("read", &["keys", "absent"], "nothing is read");
+        }
+        let lefts =
+            [("close", End::Close), ("crash", End::Crash), ("crash-with-log", End::CrashWithLog)];
+        let after = self.fields.or("after", End::Close, |node| node.one_of("end", &lefts));
+        let mut keys = self.keys()?;
+        if after? != End::Close {
+            self.none_beside(
+                "after",
+                &["ops"],
+                "of what a crash has left there is one opening a run",
+            );
+            keys.ops = Count::Exactly(1);
+        }
+        Some(Work::Open { table: self.table, keys, reads: reads?, after: after? })
+    }
+
+    /// A `gaps`.
+    pub fn gaps(&self) -> Option<Work> {
+        let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
+        let time = self.time();
+        let longer = self
+            .fields
+            .need("longer-than", "longer-than = \"10m\"", |node| constant::length(&node, time?.1));
+        let (by, (time, _), longer) = (by?, time?, longer?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "gaps of each time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        Some(Work::Gaps { table: self.table, by, time, longer })
+    }
+
+    /// The column of whose values each has a group of rows.
+    fn by(&self) -> Option<usize> {
+        self.fields.need("by", "by = \"station\"", |node| {
+            let place = self.draft.place(&node)?;
+            match self.draft.column(place)?.of {
+                of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
+                    format!("groups of '{}', which is {of}", self.draft.columns[place].name),
+                    "",
+                    "group by integers, texts, bools or times",
+                ),
+                _ => Some(place),
+            }
+        })
+    }
+
+    /// The column of numbers that a question is about.
+    fn of(&self) -> Option<usize> {
+        self.fields.need("of", "of = \"temp\"", |node| {
+            let place = self.draft.place(&node)?;
+            match self.draft.column(place)?.of {
+                ColumnType::Int { .. } | ColumnType::Float => Some(place),
+                of => node.mistake(
+                    format!("'{}' is {of} and no number", self.draft.columns[place].name),
+                    "",
+                    "name a column of integers or of f64",
+                ),
+            }
+        })
+    }
+
+    /// An `outliers`.
+    pub fn outliers(&self) -> Option<Work> {
+        let (of, by) = (self.of(), self.by());
+        let deviations = self.fields.need("deviations", "deviations = 3", |node| {
+            let deviations = node.number()?;
+            if deviations > 0.0 { Some(deviations) } else { node.expected("a number above 0") }
+        });
+        Some(Work::Outliers { table: self.table, of: of?, by: by?, deviations: deviations? })
+    }
+
+    /// A `correlate`.
+    pub fn correlate(&self) -> Option<Work> {
+        let (of, by, time) = (self.of(), self.by(), self.time());
+        let bucket =
+            self.fields.need("bucket", "bucket = \"5m\"", |node| constant::length(&node, time?.1));
+        let between = self.fields.maybe("between", |node| {
+            let column = self.draft.column(by?)?.of;
+            let values = node.each(|item| constant::read(&item, column))?;
+            let two: Result<[OwnedValue; 2], _> = values.try_into();
+            match two {
+                Ok([a, b]) if a == b => node.mistake("a group with itself", "", "name two values"),
+                Ok(two) => Some(two),
+                Err(_) => node.expected("two values, as in [3, 7]"),
+            }
+        });
+        let (of, by, (time, _), bucket) = (of?, by?, time?, bucket?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "groups of one time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        let (table, between) = (self.table, between?);
+        Some(Work::Correlate(Correlate { table, of, by, time, bucket, between }))
+    }
+
+    /// A `range`.
+    pub fn range(&self) -> Option<Work> {
+        let keys = self.keys();
+        let given = ["rows", "last", "span"].map(|key| self.fields.get(key));
+        let span = match given {
+            [Some(rows), None, None] => {
+                let why = "so many rows come in the order of the key; the others are of time";
+                self.none_beside("rows", &["of", "time"], why);
+                make::span(&rows).map(|(from, to)| Span::Rows { from, to })
+            }
+            [None, Some(last), None] => {
+                self.units(&last).map(|(of, time, units)| Span::Last { of, time, units })
+            }
+            [None, None, Some(span)] => {
+                self.units(&span).map(|(of, time, units)| Span::From { of, time, units })
+            }
+            [None, None, None] => self.fields.mistake(
+                "a range without an end",
+                "write rows = 100, last = \"1h\" or span = \"1h\"",
+            ),
+            _ => self.fields.mistake("several ends of a range", "one of rows, last and span"),
+        };
+        let snapshot = self.snapshot();
+        let (keys, span, snapshot) = (keys?, span?, snapshot?);
+        Some(Work::Range(Range { table: self.table, keys, span, snapshot }))
+    }
+
+    fn units(&self, node: &Node<'_>) -> Option<(Option<usize>, usize, i64)> {
+        let of = self.fields.maybe("of", |node| self.draft.place(&node));
+        let (time, kind) = self.time()?;
+        let units = constant::length(node, kind);
+        Some((of?, time, units?))
+    }
+}
+
+/// How often a question is asked in a run.
+pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
+    let is_question = matches!(
+        work,
+        Work::Latest { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Find { .. }
+            | Work::Group(_)
+            | Work::Sequence(Sequence { insert: None, .. })
+    );
+    if !is_question {
+        return Some(Asked::ForTime);
+    }
+    let ops = fields.maybe("ops", |node| count(&node));
+    let each = fields.maybe("each", |node| {
+        let draft = &drafts[work.table()?];
+        let place = draft.place(&node)?;
+        match draft.column(place)?.of {
+            of @ (ColumnType::Float | ColumnType::Bytes) => node.mistake(
+                format!("rows of one value of '{}', which is {of}", draft.columns[place].name),
+                "",
+                "name a column of integers, texts, bools or times",
+            ),
+            _ => Some(place),
+        }
+    });
+    Some(match (each?, ops?) {
+        (Some(column), values) => {
+            Asked::Each { column, values: values.unwrap_or(Count::Exactly(OPS)) }
+        }
+        (None, Some(ops)) => Asked::Times(ops),
+        (None, None) => Asked::ForTime,
+    })
+}

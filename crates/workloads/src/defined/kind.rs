@@ -1,0 +1,111 @@
+//! What kind of work a phase does.
+
+use embermark_language::{
+    Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot, Work,
+};
+
+/// By phase, of an update of rows that meet conditions: the columns that it sets.
+pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
+    let of = |work: &Work| match work {
+        Work::UpdateWhere { set, .. } => set.iter().map(|(column, _)| *column).collect(),
+        _ => Vec::new(),
+    };
+    definition.phases.iter().map(|phase| of(&phase.work)).collect()
+}
+
+/// Where a phase's operations are whole questions, done again and again for a time.
+pub(super) const fn is_question(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Latest { .. }
+            | Work::Find { .. }
+            | Work::Gaps { .. }
+            | Work::Outliers { .. }
+            | Work::Correlate(_)
+            | Work::Group(_)
+            | Work::Sql(_)
+            | Work::Sequence(Sequence { insert: None, .. })
+    )
+}
+
+/// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
+/// them.
+pub(super) const fn is_point(work: &Work) -> bool {
+    !is_question(work)
+        && rows_at_once(work) == 1
+        && !changes_at_once(work)
+        && one_by_one(work).is_none()
+        && !matches!(
+            work,
+            Work::Mix(_)
+                | Work::Sequence(_)
+                | Work::Keep(_)
+                | Work::Arrive(_)
+                | Work::Open { .. }
+                | Work::Insert { requests: Some(_), .. }
+        )
+}
+
+/// Whether a phase changes all rows that meet its conditions, as one operation.
+pub(super) const fn changes_at_once(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::UpdateWhere { .. }
+            | Work::Delete { removed: Removed::Where { .. } | Removed::Older { .. }, .. }
+    ) && one_by_one(work).is_none()
+}
+
+/// What a commit covers of a phase that finds the rows that meet its conditions, and then changes each.
+pub(super) const fn one_by_one(work: &Work) -> Option<Commit> {
+    match work {
+        Work::UpdateWhere { by: Change::OneByOne(commit), .. }
+        | Work::Delete { removed: Removed::Where { by: Change::OneByOne(commit), .. }, .. } => {
+            Some(*commit)
+        }
+        _ => None,
+    }
+}
+
+/// Whether all that a phase reads is read in one snapshot, where it runs alone.
+pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Get { snapshot: Snapshot::Phase, .. }
+            | Work::Range(Range { snapshot: Snapshot::Phase, .. })
+    )
+}
+
+/// The conditions by which a phase finds or changes rows.
+pub(super) fn conditions_of(work: &Work) -> &[Condition] {
+    match work {
+        Work::Group(Group { conditions, .. })
+        | Work::Find { conditions, .. }
+        | Work::UpdateWhere { conditions, .. }
+        | Work::Delete { removed: Removed::Where { conditions, .. }, .. } => conditions,
+        _ => &[],
+    }
+}
+
+/// How many rows that follow each other an operation of a phase changes at once.
+pub(super) const fn rows_at_once(work: &Work) -> u64 {
+    match work {
+        Work::Update { keys, .. } | Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
+            keys.rows
+        }
+        _ => 1,
+    }
+}
+
+/// Whether a phase changes rows of its table.
+pub(super) const fn changes_rows(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Insert { .. }
+            | Work::Arrive(_)
+            | Work::Update { .. }
+            | Work::UpdateWhere { .. }
+            | Work::Upsert { .. }
+            | Work::ReadModifyWrite { .. }
+            | Work::Delete { .. }
+    )
+}
