@@ -1,9 +1,6 @@
 //! The built-in storages. Each is a file in `media`, which gives the source of each figure.
 
-use embermark_model::Storage;
 use embermark_model::choice::{self, UnknownName};
-
-use crate::file;
 
 /// Name and TOML of every built-in storage.
 pub const STORAGES: [(&str, &str); 7] = [
@@ -28,13 +25,4 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn text_of(name: &str) -> Result<&'static str, UnknownName> {
     let found = STORAGES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| choice::unknown("storage", name, names()))
-}
-
-/// Returns the built-in storage `name`.
-///
-/// # Errors
-/// Unknown name: the error lists the valid names and suggests the nearest.
-pub fn built_in(name: &str) -> Result<Storage, UnknownName> {
-    let text = text_of(name)?;
-    Ok(file::parse(name, text).unwrap_or_else(|error| panic!("built-in storage {name}: {error}")))
 }

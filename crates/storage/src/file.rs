@@ -7,7 +7,7 @@ use embermark_model::choice::{self, UnknownName};
 use embermark_model::storage::{Flash, NoName, Platters, SECTOR, Storage, StorageName, Transfer};
 use toml::{Table, Value};
 
-use crate::built_in::built_in;
+use crate::built_in::text_of;
 
 /// An error in the description of a storage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -113,6 +113,15 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
         flash: read.flash(name, like.and_then(|like| like.flash.as_ref()))?,
         disk: read.disk(like.and_then(|like| like.disk))?,
     })
+}
+
+/// Returns the built-in storage `name`.
+///
+/// # Errors
+/// Unknown name: the error lists the valid names and suggests the nearest.
+pub fn built_in(name: &str) -> Result<Storage, UnknownName> {
+    let text = text_of(name)?;
+    Ok(parse(name, text).unwrap_or_else(|error| panic!("built-in storage {name}: {error}")))
 }
 
 /// Reads the values of one table.

@@ -11,10 +11,10 @@ pub mod measure;
 mod times;
 mod typical;
 
-pub use built_in::{STORAGES, built_in, names, text_of};
+pub use built_in::{STORAGES, names, text_of};
 pub use document::{Origin, predicted_us, text};
 pub use embermark_flash::Refused;
-pub use file::{StorageError, parse};
+pub use file::{StorageError, built_in, parse};
 pub use fit::fitted;
 pub use imitation::{Imitated, ImitationError, Imitator};
 pub use times::{FlashWork, Times};

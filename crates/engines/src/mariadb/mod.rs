@@ -7,6 +7,7 @@ mod check;
 mod column;
 mod connection;
 mod dialect;
+mod driver;
 mod external;
 mod failure;
 mod handle;

@@ -18,6 +18,7 @@ mod failure;
 mod installation;
 mod library;
 mod managed;
+mod names;
 mod owned;
 mod pipeline;
 mod row;

@@ -2,22 +2,15 @@
 
 use super::NAME;
 use super::answer::Value;
+use super::names::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
 use super::session::Session;
 use super::tier::{self, HANDS_OVER};
 use crate::server::engine::ReadBack;
 use crate::settings::{LEFT, lines};
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 
-/// Under this name stands whether there is a journal.
-pub(super) const JOURNAL: &str = "storage.journal";
-
-/// Under this name stands whether the journal has a write before it is acknowledged: handed to the
-/// operating system by the storage engine, or synced for one that waits for it.
-pub(super) const HANDED: &str = "journal before acknowledgement";
-
 /// The options of the server that are set here and a configuration can leave to it.
 pub(super) const ENGINE_CONFIG: &str = "storage.wiredTiger.engineConfig.configString";
-pub(super) const JOURNAL_ENABLED: &str = "storage.journal.enabled";
 pub(super) const COMPRESSORS: &str = "net.compression.compressors";
 
 /// Under this name stands how large a file of the journal becomes, where there is one.
@@ -28,9 +21,6 @@ const DEFAULT_CONCERN: &str = "defaultWriteConcern";
 
 /// Under this name stands the size of the cache, in bytes.
 const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
-
-/// Under this name stands how writes are acknowledged.
-pub(super) const CONCERN: &str = "writeConcern";
 
 /// Options given at the start that a configuration may set, each with its name on the command line
 /// (<https://www.mongodb.com/docs/v6.0/reference/program/mongod/>).

@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use super::settings::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
+use super::names::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
 use crate::{OpenOptions, TierSetting, TierTable};
 
 /// What a tier asks of a server and of a write.

@@ -1,7 +1,7 @@
 //! Changes that are made together, and the transactions that make them.
 
+use super::names::Names;
 use super::resp::{Answer, Connection, Failure};
-use super::store::Names;
 use crate::kv::{SeePut, Table};
 
 /// Changes of one command.

@@ -12,6 +12,7 @@ mod installation;
 mod lifecycle;
 mod managed;
 mod moment;
+mod names;
 mod operations;
 mod resp;
 mod scan;

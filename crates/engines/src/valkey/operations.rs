@@ -5,10 +5,10 @@ use smallvec::SmallVec;
 use super::NAME;
 use super::changes::{self, Changes};
 use super::moment::Moment;
+use super::names::Names;
 use super::resp::{Answer, Connection};
 use super::scan::{self, Keys};
 use super::session::failed;
-use super::store::Names;
 use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
 use crate::{EngineError, Result};
 

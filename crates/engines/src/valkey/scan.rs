@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::moment::Moment;
+use super::names::Names;
 use super::resp::{Answer, Connection};
-use super::store::Names;
 use crate::kv::{Direction, Range, Visit};
 
 /// Pairs that are read at first, of which a lookup of the newest row needs one, and eight times as many

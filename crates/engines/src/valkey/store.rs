@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::changes::{self, Changes};
 use super::managed::DATA;
 use super::moment::Moment;
+use super::names::Names;
 use super::operations::{Pending, Reads, Single};
 use super::resp::Answer;
 use super::scan::Keys;
@@ -19,13 +20,6 @@ const BYTES: usize = 8 << 20;
 
 /// Keys that are removed at a time.
 const REMOVED: usize = 1000;
-
-/// A table: its name, what the keys of its rows begin with, and the set of its keys.
-pub(super) struct Names {
-    name: String,
-    pub rows: Vec<u8>,
-    pub keys: Vec<u8>,
-}
 
 /// An open database.
 pub(super) struct ValkeyStore {
