@@ -2,7 +2,8 @@
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
-use super::{Note, Seen, note, where_of};
+use super::reading::{Seen, where_of};
+use super::{Note, note};
 use crate::format;
 use crate::grid::BEHIND;
 use crate::statistics::total;
