@@ -2,122 +2,15 @@
 //! are known here, so that files of several results have the same columns; others follow them.
 
 use embermark_model::Status;
-use embermark_model::result::{
-    DeviceIo, Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run, Trial,
-    WriteBehind,
-};
+use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run, WriteBehind};
 
-use super::disk;
+use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, word};
 use super::lines::Line;
+use super::observed::{LATENCY, observed};
 use super::statistics::Statistic;
-use super::timeline;
 use crate::shown::{self, Record, Told};
 use crate::summary::memory_floor;
-use crate::text::{self, plain};
-
-/// A column, and how it gets its value from a line.
-pub(super) struct Column {
-    pub name: String,
-    pub get: Get,
-}
-
-/// What the values of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    Flag,
-    Whole,
-    Real,
-}
-
-impl Get {
-    pub const fn kind(&self) -> Kind {
-        match self {
-            Self::Text(_) => Kind::Text,
-            Self::Flag(_) => Kind::Flag,
-            Self::Whole(_) => Kind::Whole,
-            Self::Real(_) => Kind::Real,
-        }
-    }
-}
-
-type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
-
-/// A value of one type; none where something was not measured, or the line is not about it.
-pub(super) enum Get {
-    Text(Of<String>),
-    Flag(Of<bool>),
-    Whole(Of<i64>),
-    Real(Of<f64>),
-}
-
-type Figure<T> = fn(&T) -> Option<u64>;
-
-const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
-
-const COUNTS: [&str; 11] = [
-    "samples",
-    "lost",
-    "lost-ever",
-    "deadline-misses",
-    "latest-ns",
-    "reads",
-    "missed-slots",
-    "target-rate",
-    "achieved-rate",
-    "sustained-rate",
-    "filled",
-];
-
-const LATENCIES: [&str; 4] = ["response", "commit", "read", "staleness"];
-
-const PROCESS: [(&str, Figure<Resources>); 5] = [
-    ("cpu_ns", |used| used.cpu_ns),
-    ("peak_bytes", |used| used.peak_bytes),
-    ("mean_bytes", |used| used.mean_bytes),
-    ("read_bytes", |used| used.read_bytes),
-    ("written_bytes", |used| used.written_bytes),
-];
-
-const LATENCY: [(&str, Figure<Latency>); 8] = [
-    ("samples", |latency| Some(latency.samples)),
-    ("min_ns", |latency| Some(latency.min)),
-    ("mean_ns", |latency| Some(latency.mean.round() as u64)),
-    ("p50_ns", |latency| Some(latency.p50)),
-    ("p95_ns", |latency| latency.p95),
-    ("p99_ns", |latency| latency.p99),
-    ("p99_9_ns", |latency| latency.p99_9),
-    ("max_ns", |latency| Some(latency.max)),
-];
-
-/// The columns of several results, by name and kind: those of the first, then what others have besides.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Header(Vec<(String, Kind)>);
-
-impl Header {
-    /// Adds what these columns have besides.
-    pub fn add(&mut self, columns: &[Column]) {
-        for column in columns {
-            if !self.0.iter().any(|(name, _)| *name == column.name) {
-                self.0.push((column.name.clone(), column.get.kind()));
-            }
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &(String, Kind)> {
-        self.0.iter()
-    }
-
-    /// Each of them as one result has it, if it does.
-    pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
-        let of = |(name, kind): &(String, Kind)| {
-            let own = columns.iter().find(|column| column.name == *name)?;
-            // A name that means something else there is not this column.
-            (own.get.kind() == *kind).then_some(&own.get)
-        };
-        self.0.iter().map(of).collect()
-    }
-}
+use crate::text::plain;
 
 /// Every column for a result, of the device of that name.
 pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
@@ -337,95 +230,6 @@ fn beside() -> Vec<Column> {
         run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
         flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
     ]
-}
-
-/// What was watched in phases that last by the clock.
-fn observed(file: &ResultFile) -> Vec<Column> {
-    let mut columns = vec![
-        run("observed_window_ns", |run| Some(seen(run)?.window_ns)),
-        run("observed_network_bytes", |run| seen(run)?.network_bytes),
-        column(
-            "observed_disk_growth_bytes",
-            Get::Whole(Box::new(|line| seen(line.run?.1)?.disk_growth_bytes)),
-        ),
-    ];
-    if runs(file).any(|run| disk::disk(run).is_some()) {
-        columns.extend(disk::columns());
-    }
-    if runs(file).any(|run| timeline::of_run(run).is_some()) {
-        columns.extend(timeline::columns());
-    }
-    for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
-        columns.extend(PROCESS.map(|(name, get)| {
-            let (name, role) = (format!("observed_{role}_{name}"), role.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.processes.get(&role)?))
-        }));
-    }
-    for count in named(&COUNTS, file, |seen| seen.counts.keys().collect()) {
-        columns.push(whole(&format!("observed_{count}"), move |line| {
-            seen(line.run?.1)?.counts.get(&count).copied()
-        }));
-    }
-    for kind in named(&LATENCIES, file, |seen| seen.latencies.keys().collect()) {
-        columns.extend(LATENCY.map(|(name, get)| {
-            let (name, kind) = (format!("observed_{kind}_{name}"), kind.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.latencies.get(&kind)?))
-        }));
-    }
-    columns
-}
-
-fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
-    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
-    trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
-}
-
-/// The known names, and after them whatever else was watched.
-fn named(
-    known: &[&str],
-    file: &ResultFile,
-    keys: impl Fn(&Observed) -> Vec<&String>,
-) -> Vec<String> {
-    let mut found: Vec<&str> =
-        runs(file).filter_map(seen).flat_map(keys).map(String::as_str).collect();
-    found.sort_unstable();
-    text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
-}
-
-fn column(name: &str, get: Get) -> Column {
-    Column { name: plain(name).replace('-', "_"), get }
-}
-
-pub(super) fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
-    column(name, Get::Text(Box::new(get)))
-}
-
-pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
-    column(name, Get::Flag(Box::new(get)))
-}
-
-pub(super) fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
-    column(name, Get::Real(Box::new(get)))
-}
-
-pub(super) fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
-    column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
-}
-
-fn trial(name: &str, get: Figure<Trial>) -> Column {
-    whole(name, move |line| get(line.trial?))
-}
-
-pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
-    whole(name, move |line| get(line.run?.1))
-}
-
-fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {
-    whole(name, move |line| get(line.run?.1.maintenance()?))
-}
-
-pub(super) fn seen(run: &Run) -> Option<&Observed> {
-    run.observed.as_ref()
 }
 
 /// The status as the result file writes it: one word.
