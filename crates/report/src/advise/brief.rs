@@ -2,7 +2,8 @@
 
 use embermark_model::Conditions;
 
-use super::render::{at, no_list};
+use super::render::at;
+use super::render::ranking::no_list;
 use super::{
     Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
 };

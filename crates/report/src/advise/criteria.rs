@@ -2,10 +2,22 @@
 
 use embermark_model::result::{Counts, PhaseKind};
 
-use super::Criterion;
+use serde::Serialize;
+
 use super::used::Used;
 use crate::kinds::{self, Kinds};
 use crate::summary::Resource;
+
+/// Something engines are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Criterion {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// Its name in a table.
+    pub label: &'static str,
+    /// What it is made of.
+    pub about: &'static str,
+}
 
 /// Where figures of a criterion come from. All of them are better when they are smaller.
 #[derive(Clone, Copy)]

@@ -4,7 +4,6 @@ use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
-use super::Facts;
 use crate::summary::{self, Engine, Group, Resource};
 use crate::text;
 
@@ -46,6 +45,36 @@ impl LicenceClass {
             Self::Other
         }
     }
+}
+
+/// What an engine is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// Its own name for itself.
+    pub name: String,
+    /// `embedded`, `server` or `reference`.
+    pub kind: String,
+    /// `SQL`, `key-value`, `document` or `series`; `unknown` in results that do not say.
+    pub data_model: String,
+    /// Licence of what is linked or started; `unknown` in results that do not say.
+    pub licence: String,
+    /// What that licence is like.
+    pub licence_class: LicenceClass,
+    /// Whether its figures may be published.
+    pub publishable: bool,
+    /// Whether it is spoken to in SQL.
+    pub sql: bool,
+    /// Whether it is a server that was given by its URL.
+    pub by_url: bool,
+    /// Of a configuration: the engine and the settings. Its durability is as its author says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Of a configuration: in what its settings are not the tier's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_durability: Option<String>,
+    /// The most memory it was seen to use in this tier at these scales, in bytes; `null` where it
+    /// was not measured.
+    pub peak_bytes: Option<f64>,
 }
 
 pub(super) fn of(
