@@ -11,7 +11,7 @@ use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevi
 use embermark_report::shown::{self, Record};
 use embermark_report::{Format, OfDevice, compare, load};
 
-use super::report::{of_paths, results_below};
+use super::results::{of_paths, results_below};
 use super::{output, rate};
 use crate::error::Failure;
 use crate::plan::{max_rss, memory_limits};

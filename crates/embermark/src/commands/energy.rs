@@ -11,7 +11,7 @@ use embermark_report::{format, load};
 
 use super::measure::write_beside;
 use super::output;
-use super::report::{Known, ShowArgs};
+use super::show::{Known, ShowArgs};
 use crate::error::Failure;
 
 /// The arguments of `embermark energy`.

@@ -11,7 +11,8 @@ use embermark_report::fleet::Fleet;
 use embermark_report::shown::Record;
 use embermark_report::{Format, OfDevice, html, load};
 
-use super::report::{of_paths, results_below, write_runs};
+use super::report::write_runs;
+use super::results::{of_paths, results_below};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 

@@ -13,8 +13,8 @@ use embermark_report::{load, reproduction};
 
 use super::measure::{How, Measured, is_failure, measure, write_beside};
 use super::output;
-use super::report::{Known, RESULT as RESULT_HEADING, ShowArgs};
 use super::run::{INTERRUPTED, OptionArgs, default_out};
+use super::show::{Known, RESULT as RESULT_HEADING, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 

@@ -18,7 +18,7 @@ use embermark_workloads::{Info, WORKLOADS};
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
 use super::output;
 use super::repeat;
-use super::report::{Known, RESULT as OF_RESULT, ShowArgs};
+use super::show::{Known, RESULT as OF_RESULT, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, PlanArgs, milliseconds, urls};
 

@@ -10,7 +10,8 @@ use embermark_report::site::{Program, Site, SiteOptions, SnippetOf};
 use embermark_workloads::WORKLOADS;
 
 use super::page;
-use super::report::{Known, results_below};
+use super::results::results_below;
+use super::show::Known;
 use crate::error::Failure;
 
 /// The arguments of `embermark site`.

@@ -13,8 +13,8 @@ use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
 use crate::commands::measure::{exit_status, write_beside};
-use crate::commands::report::{Known, ShowArgs};
 use crate::commands::run::default_out;
+use crate::commands::show::{Known, ShowArgs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
