@@ -1,5 +1,5 @@
-//! Which engine for whom: criteria made of phases and resources, facts about engines, and a ranking
-//! for who says what they need. `docs/advice.md` has the rule.
+//! Which engine to take: criteria made of phases and resources, facts about engines, and a ranking by
+//! the user's needs and weights. `docs/advice.md` has the rule.
 
 mod brief;
 mod clients;
@@ -48,11 +48,11 @@ use crate::{notes, scaling, text};
 use clients::Language;
 use levels::Level;
 
-/// The tables of one or several results: one for each scale measured, or the one nearest to `rows`,
-/// under each of these conditions that was measured; without any, under each there is. Columns of
-/// different languages are never in one table: a program in Python cannot take what only Rust has.
-/// Several results are taken for one run on one machine with one protocol:
-/// [`crate::compare::unpoolable`] tells whether they are.
+/// Builds the tables of one or several results: one per measured scale, or the one nearest to `rows`,
+/// under each of these conditions that was measured. Without conditions, under every measured one.
+/// Engines used from different languages are never in one table: a program in Python cannot use what
+/// only Rust has. Several results are treated as one run on one machine with one protocol.
+/// [`crate::compare::unpoolable`] checks that.
 pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions]) -> AdviceTables {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {
@@ -71,7 +71,7 @@ pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions
     all
 }
 
-/// The tables of one result, whatever language its columns are used from.
+/// Builds the tables of one result, with engines used from any language.
 pub(crate) fn of_all_columns(file: &ResultFile, conditions: &[Conditions]) -> AdviceTables {
     of_columns(&Language::all(file), None, conditions)
 }
@@ -91,8 +91,8 @@ fn of_columns(
     AdviceTables { tables: tables.collect(), turns }
 }
 
-/// Sets ratios to the best engine of a tier: over several workloads nobody may be the best of each, and the mean of
-/// the ratios to these is above 1 for everybody.
+/// Divides the ratios by the best engine's of the tier. Over several workloads no engine may be the best
+/// in each, and then every mean ratio is above 1.
 fn over_the_best(engines: &mut [EngineAdvice]) {
     let mut best: BTreeMap<(Durability, &'static str), f64> = BTreeMap::new();
     let competes = |entry: &&EngineAdvice| {
@@ -194,13 +194,13 @@ fn table<'a>(
     table
 }
 
-/// `sensors 100k`, of the group of a workload in a tier.
+/// Returns the workload and scale of the group of a workload in a tier: `sensors 100k`.
 fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<String> {
     let is = |group: &&&Group<'_>| (group.workload, group.durability) == (workload, tier);
     groups.iter().find(is).map(|group| group.place())
 }
 
-/// `None` of a group in which nothing ended well.
+/// Describes a group as a basis of ratios. `None` if nothing in it ended well.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
     let protocol = Protocol::of(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
     let cold = if file.plan.cold { ", cold reads" } else { "" };
@@ -217,7 +217,7 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
     })
 }
 
-/// `machine 60k individual: write lost 24,261 of 40,000`, for each cell of an engine in a tier.
+/// Lists shortfalls of an engine's cells in a tier: `machine 60k individual: write lost 24,261 of 40,000`.
 fn shortfalls(
     file: &ResultFile,
     groups: &[&Group<'_>],

@@ -1,5 +1,5 @@
-//! What stands below the tables: what the marks mean, why a cell has no figures, what the figures
-//! were measured with.
+//! The notes below the tables: what the marks mean, why a cell has no figures, what the figures were
+//! measured with.
 
 mod checked;
 pub(crate) mod energy;
@@ -38,9 +38,9 @@ pub struct Section {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What it is about; may be empty.
+    /// The subject; may be empty.
     pub about: String,
-    /// What it says.
+    /// The text.
     pub says: String,
 }
 
@@ -48,24 +48,24 @@ pub(crate) fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
     Note { about: about.into(), says: says.into() }
 }
 
-/// What stands on the face of a report with figures that may not be published.
+/// Returns the warning at the top of a report with figures that may not be published.
 pub(crate) fn face(file: &ResultFile) -> Option<String> {
     face_of(&file.unpublishable())
 }
 
-/// The same of the engines named.
+/// Returns the warning at the top of a report with figures of these engines that may not be published.
 pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
     Some(secret(engines)? + " (--publishable leaves them out)")
 }
 
-/// That figures of the engines named may not be published.
+/// Returns the statement that figures of these engines may not be published.
 pub(crate) fn secret(engines: &[&str]) -> Option<String> {
     let named = names(engines.iter().map(|engine| text::plain(engine)));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named}"))
 }
 
-/// Every note of a report, in sections.
+/// Returns every note of a report, in sections.
 pub(crate) fn sections(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -90,7 +90,7 @@ pub(crate) fn sections(
     ])
 }
 
-/// The sections that say something.
+/// Returns the sections that are not empty.
 pub(crate) fn filled<T: Into<String>>(
     sections: impl IntoIterator<Item = (T, Vec<Note>)>,
 ) -> Vec<Section> {
@@ -98,7 +98,7 @@ pub(crate) fn filled<T: Into<String>>(
     sections.map(|(title, notes)| Section { title: title.into(), notes }).collect()
 }
 
-/// What may have disturbed the figures.
+/// Returns what may have disturbed the figures.
 pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     let drift = drift::of(file).filter(Drift::is_notable);
     let drift = drift.map(|drift| {
@@ -110,7 +110,7 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     warnings.chain(storage::fast(file)).chain(storage::late(file)).collect()
 }
 
-/// Names without repetition.
+/// Joins names without repetition.
 pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
     text::unique(all).join(", ")
 }

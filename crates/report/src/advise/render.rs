@@ -1,4 +1,4 @@
-//! Advice for people, and as JSON.
+//! Advice as text and as JSON.
 
 use embermark_model::Conditions;
 use serde::Serialize;
@@ -16,27 +16,27 @@ use ranking::{left, names, no_list, ranked_line};
 mod conditions;
 pub(super) mod ranking;
 
-/// Advice at each number of rows under each of the conditions, with the table that it is drawn from.
+/// Advice at each number of rows under each set of conditions, with the table that it is drawn from.
 type All<'t> = [(&'t AdviceTable, Advice)];
 
-/// The most turns of the order that are named.
+/// The maximum number of changes of the order that are listed.
 const MOST_TURNS: usize = 8;
 
-/// For a terminal of `width` columns; `rows` as they were asked for, if they were.
+/// Formats advice for a terminal of `width` columns. `rows` is the requested number of rows, if any.
 pub fn words(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>, width: usize) -> String {
     let options = Options { width: width.max(40), ..Options::default() };
     document::terminal(&blocks(all, tables, rows), &options)
 }
 
-/// For a page on GitHub.
+/// Formats advice as Markdown.
 pub fn markdown(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> String {
     document::markdown(&blocks(all, tables, rows))
 }
 
-/// The advice at each number of rows, and what it was made of.
+/// Formats the advice at each number of rows, and its tables, as JSON.
 ///
 /// # Errors
-/// When a value has no JSON form, which none here lacks.
+/// When a value has no JSON form, which does not happen here.
 pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct At<'a> {
@@ -66,7 +66,7 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
     Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
 
-/// Headings, and what stands below them.
+/// Returns the headings and the text below them.
 fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block> {
     let Some((_, first)) = all.first() else { return Vec::new() };
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
@@ -122,12 +122,12 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
 }
 
-/// The criteria that count.
+/// Returns the criteria with a weight.
 fn weighted(advice: &Advice) -> Vec<&str> {
     advice.weights.iter().map(|weight| weight.criterion.as_str()).collect()
 }
 
-/// `at sensors 10k, contacts 1k`: the scales of what counts.
+/// Returns the scales behind the weighted criteria: `at sensors 10k, contacts 1k`.
 pub(super) fn at(table: &AdviceTable, advice: &Advice) -> String {
     let places =
         table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
@@ -135,8 +135,8 @@ pub(super) fn at(table: &AdviceTable, advice: &Advice) -> String {
     if places.is_empty() { "at no scale".to_owned() } else { format!("at {places}") }
 }
 
-/// Where the order turns by the weights, and in phases of what counts, among engines that have what
-/// they must.
+/// Lists where the order of suitable engines changes with the scale, by weighted score and in phases of
+/// weighted criteria.
 fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     let Some((_, first)) = all.first() else { return Vec::new() };
     let weighed = |id: &str| {
@@ -163,7 +163,7 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     lines
 }
 
-/// Who is best at what, at which scales, and who was not compared.
+/// Lists the best engines by criterion, with the scales, and the engines that were not compared.
 fn best(all: &All<'_>) -> Vec<String> {
     let Some((table, first)) = all.first() else { return Vec::new() };
     let of = |criterion: &Criterion| {
@@ -196,7 +196,7 @@ fn each(by_workload: &[(String, String)]) -> String {
     format!("best {}", text::joined(each, ", "))
 }
 
-/// ` - of 12: 2 not comparable, because a: failed; b: not measured`, where some are not.
+/// `, of 12: 2 not comparable, because a: failed; b: not measured`; empty if all are comparable.
 fn not_comparable(best: &BestAt) -> String {
     let missing = &best.not_comparable;
     if missing.is_empty() {

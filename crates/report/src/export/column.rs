@@ -5,13 +5,13 @@ use embermark_model::result::{Maintenance, Run, Trial};
 use super::lines::Line;
 use crate::text::plain;
 
-/// A column, and how it gets its value from a line.
+/// A column, and the function that gets its value from a line.
 pub(super) struct Column {
     pub name: String,
     pub get: Get,
 }
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -33,7 +33,7 @@ impl Get {
 
 type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
 
-/// A value of one type; none where something was not measured, or the line is not about it.
+/// A function for values of one type. It returns `None` if the value was not measured or does not apply to the line.
 pub(super) enum Get {
     Text(Of<String>),
     Flag(Of<bool>),
@@ -43,12 +43,12 @@ pub(super) enum Get {
 
 pub(super) type Figure<T> = fn(&T) -> Option<u64>;
 
-/// The columns of several results, by name and kind: those of the first, then what others have besides.
+/// The columns of several results by name and kind: those of the first, then further ones of the others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header(Vec<(String, Kind)>);
 
 impl Header {
-    /// Adds what these columns have besides.
+    /// Adds the columns that the header does not have.
     pub fn add(&mut self, columns: &[Column]) {
         for column in columns {
             if !self.0.iter().any(|(name, _)| *name == column.name) {
@@ -61,11 +61,11 @@ impl Header {
         self.0.iter()
     }
 
-    /// Each of them as one result has it, if it does.
+    /// Returns for each column of the header the one that a result has, if it has it.
     pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
         let of = |(name, kind): &(String, Kind)| {
             let own = columns.iter().find(|column| column.name == *name)?;
-            // A name that means something else there is not this column.
+            // A column with the same name and another type is not this column.
             (own.get.kind() == *kind).then_some(&own.get)
         };
         self.0.iter().map(of).collect()

@@ -1,5 +1,4 @@
-//! The columns of CSV and Parquet. Names of roles, counts and distributions that a workload watches
-//! are known here, so that files of several results have the same columns; others follow them.
+//! The columns of CSV and Parquet.
 
 use embermark_model::Status;
 use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run, WriteBehind};
@@ -12,7 +11,7 @@ use crate::shown::{self, Record, Told};
 use crate::summary::memory_floor;
 use crate::text::plain;
 
-/// Every column for a result, of the device of that name.
+/// Returns every column for a result of the device with this name.
 pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
@@ -30,7 +29,7 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     columns
 }
 
-/// What a line is about, how that ended, and what stands first.
+/// What a line is about, how that ended, and the main figures of its run.
 fn identity() -> Vec<Column> {
     vec![
         word("run_id", |line| Some(plain(&line.file.manifest.run_id))),
@@ -76,7 +75,7 @@ fn identity() -> Vec<Column> {
     ]
 }
 
-/// The statistics of the line's phase, and whether its trial stands apart.
+/// The statistics of the line's phase, and whether its trial is an outlier.
 fn statistics() -> Vec<Column> {
     let of = |name: &str, get: fn(&Statistic<'_>) -> Option<f64>| {
         real(name, move |line| get(line.statistic?))
@@ -98,7 +97,7 @@ fn statistics() -> Vec<Column> {
     ]
 }
 
-/// What the tier of the line's engine rests on, in words.
+/// The evidence for the durability of the line's engine, as text.
 fn durability_shown(all: Vec<Told>) -> Column {
     word("durability_shown", move |line| {
         let id = &line.cell.id;
@@ -107,7 +106,7 @@ fn durability_shown(all: Vec<Told>) -> Column {
     })
 }
 
-/// Clients and schedules of a run. Latencies are of its phase, over the counted runs.
+/// Clients and schedules of a run. Latencies cover the counted runs of its phase.
 fn shared() -> Vec<Column> {
     let rates = |line: &Line<'_>, which: fn(f64, f64) -> f64| {
         let clients = line.run?.1.clients.iter();
@@ -146,12 +145,12 @@ fn shared() -> Vec<Column> {
     ]
 }
 
-/// What reached the device, where files of today and of before say it.
+/// Returns what reached the device, from the field of current files or of older ones.
 fn device(run: &Run) -> Option<DeviceIo> {
     run.device_io.or(run.loaded.and_then(|loaded| loaded.device_io))
 }
 
-/// Whatever else was measured of the trial, the phase and the run.
+/// Everything else that was measured of the trial, the phase and the run.
 fn measured() -> Vec<Column> {
     let of_phase = LATENCY.map(|(name, get)| {
         whole(&format!("latency_{name}"), move |line| get(line.phase?.latency.as_ref()?))
@@ -213,7 +212,7 @@ fn measured() -> Vec<Column> {
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
-/// What a run has to show beside its time.
+/// Figures of a run other than its time.
 fn beside() -> Vec<Column> {
     let rate = |name: &str, get: fn(&WriteBehind) -> f64| {
         real(name, move |line| line.run?.1.write_behind.as_ref().map(get))
@@ -232,7 +231,7 @@ fn beside() -> Vec<Column> {
     ]
 }
 
-/// The status as the result file writes it: one word.
+/// Returns the status as one word, as the result file writes it.
 fn slug(status: Status) -> String {
     status.name().replace(' ', "-")
 }

@@ -45,7 +45,7 @@ pub(super) const LATENCY: [(&str, Figure<Latency>); 8] = [
     ("max_ns", |latency| Some(latency.max)),
 ];
 
-/// What was watched in phases that last by the clock.
+/// Returns the columns for what occurs in a result.
 pub(super) fn observed(file: &ResultFile) -> Vec<Column> {
     let mut columns = vec![
         run("observed_window_ns", |run| Some(seen(run)?.window_ns)),
@@ -86,7 +86,7 @@ fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
     trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
 }
 
-/// The known names, and after them whatever else was watched.
+/// Returns the known names, then further names that occur in the file.
 fn named(
     known: &[&str],
     file: &ResultFile,

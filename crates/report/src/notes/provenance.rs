@@ -9,8 +9,8 @@ use embermark_model::result::{Floor, Machine, Manifest, ResultFile};
 use super::{Note, note};
 use crate::{drift, format, summary, text};
 
-/// The harness's own cost: of each phase of each workload, an operation; of an older file of a point
-/// read.
+/// Returns the harness's own cost per operation of each phase and workload, or per point read in older
+/// files.
 fn floors(floor: &Floor) -> Option<String> {
     let phase =
         |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
@@ -48,7 +48,7 @@ pub(super) fn notes(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     head.chain(further.into_iter().filter_map(said)).collect()
 }
 
-/// What was dropped from a data set and what is unusual about the rest, if anything.
+/// Returns what was dropped from a data set and what is unusual about the rest, if anything.
 fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
     let list = |(head, counts): (&str, &BTreeMap<String, u64>)| {
         let items =
@@ -63,7 +63,7 @@ fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
 fn versions(file: &ResultFile) -> String {
     let show = |(engine, versions): (&str, Vec<&str>)| {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
-        // With settings it has a note of its own.
+        // A configuration with settings has a note of its own.
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
         let own =
             own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
@@ -74,14 +74,14 @@ fn versions(file: &ResultFile) -> String {
     text::joined(summary::versions(file).into_iter().map(show), "; ")
 }
 
-/// The library of an engine that is no part of embermark: its file, and the beginning of its digest.
+/// Returns the library of an engine outside embermark: its file, and the beginning of its digest.
 fn library_of(file: &ResultFile, engine: &str) -> Option<String> {
     let library = file.manifest.engines.get(engine)?.engine_library.as_ref()?;
     let digest: String = library.sha256.chars().take(16).collect();
     Some(format!(" (of {}, SHA-256 {}…)", text::plain(&library.file), text::plain(&digest)))
 }
 
-/// The machines that the clients were on, where there were several: of each what is not the same of all.
+/// Returns the clients' machines, if there were several, each with what distinguishes it.
 fn client_machines(file: &ResultFile) -> Option<String> {
     let Manifest { client_machines, machine: common, .. } = &file.manifest;
     let differs = |machine: &Machine| {
@@ -104,7 +104,7 @@ fn client_machines(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// The machine in a line; empty when nothing of it could be read.
+/// Describes the machine in one line; empty if nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
     let parts = [
@@ -116,7 +116,7 @@ pub(crate) fn machine(machine: &Machine) -> String {
             _ => format!("{system} file system"),
         }),
         of(&machine.device),
-        // Pages of 4 KiB go without saying.
+        // Pages of 4 KiB are the usual size.
         machine
             .page_bytes
             .filter(|bytes| *bytes != 4096)
@@ -129,7 +129,7 @@ pub(crate) fn machine(machine: &Machine) -> String {
     text::joined(parts.into_iter().flatten(), ", ")
 }
 
-/// Its processor and its memory.
+/// Describes the processor and the memory.
 pub(crate) fn hardware(machine: &Machine) -> String {
     let parts = [
         machine.cpu.as_deref().map(text::plain),

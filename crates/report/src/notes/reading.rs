@@ -7,10 +7,10 @@ use crate::scaling::Scaling;
 use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
 use crate::{format, grid, text};
 
-/// Something measured, and where: its group, its row and its engine.
+/// A measurement with its group, its row and its engine.
 pub(super) type Seen<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
 
-/// What the tables' marks and units mean: of each only when it occurs.
+/// Explains the tables' marks and units that occur.
 pub(super) fn notes(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -128,7 +128,7 @@ pub(super) fn notes(
     notes
 }
 
-/// What the ratios are worth: which differences are shown, or that too few trials tell of none.
+/// Explains which differences are significant, or that there are too few trials to know.
 fn intervals(measured: &[Seen<'_>]) -> Note {
     let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
     if none {
@@ -141,7 +141,7 @@ fn intervals(measured: &[Seen<'_>]) -> Note {
     note(grid::NOT_SIGNIFICANT, says)
 }
 
-/// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.
+/// ` (3.10 MB to 5.20 MB)`: the memory of workers with an engine inside, before they opened it.
 fn baselines(file: &ResultFile) -> String {
     let inside = |trial: &&Trial| {
         let mut runs = trial.phases.iter().flat_map(|phase| &phase.runs);
@@ -157,7 +157,7 @@ fn baselines(file: &ResultFile) -> String {
     }
 }
 
-/// What `^` means, and how far each got that was stopped.
+/// Explains `^`, and how far each stopped run got.
 fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
     let place = |seen: &Seen<'_>| {
         let stop = seen.3.figure.stop?;
@@ -191,8 +191,8 @@ pub(super) fn where_of((group, row, engine, _): &Seen<'_>) -> String {
     format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
 }
 
-/// Which engines have another effective durability than was asked for, or settings of their own, and
-/// which are references.
+/// Lists engines whose effective durability differs from the requested one, engines with settings of the
+/// user's, and reference engines.
 fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
         let asked = group.durability;
@@ -229,7 +229,7 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     said.into_iter().map(line).collect()
 }
 
-/// Which engines broke what a tier promises.
+/// Lists engines that broke what a tier promises.
 fn broken(comparison: &Comparison<'_>) -> Option<Note> {
     let engines = comparison.groups.iter().flat_map(|group| &group.engines);
     let who = names(engines.filter(|engine| engine.broken).map(Engine::name));

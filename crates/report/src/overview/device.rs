@@ -1,6 +1,6 @@
-//! What a person asks who builds a device: a line an engine, with commits of single rows in every tier that
-//! was measured, batches, reads, changes and questions each for itself, and what an engine takes of memory and
-//! flash. The figures are those of `advise`: there is one ranking.
+//! The table for builders of devices: one line per engine, with commits of single rows in every measured
+//! tier, batches, reads, changes and questions, and the use of memory and flash. The figures are those of
+//! `advise`, so that there is one ranking.
 
 use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Durability};
@@ -22,38 +22,39 @@ mod columns;
 mod legend;
 mod recommendation;
 
-/// What a device builder reads first.
+/// The recommendation and the table of engines.
 pub(crate) struct Device {
-    /// What to take, a line for each kind of work.
+    /// What to take, one line per kind of work.
     pub take: Vec<Note>,
-    /// What to take where all work counts alike.
+    /// What to take if all work counts alike.
     pub best: Option<String>,
-    /// The tier of what names none, where there are several.
+    /// The tier of lines that name none, if there are several tiers.
     pub tier: Option<Durability>,
     /// The table.
     pub grid: Grid,
-    /// How many of its columns are about the work. Those behind them are about what an engine uses.
+    /// The number of columns about the work. The columns after them are about resources.
     pub work: usize,
-    /// What its marks mean.
+    /// What the marks in the table mean.
     pub legend: Vec<String>,
-    /// Of each row of the table the engine, and the most memory that it had, in bytes.
+    /// The engine of each row of the table.
     pub engines: Vec<Measured>,
-    /// The engines in the order of each situation.
+    /// The order of the engines in each situation.
     pub orders: Vec<Ranking>,
 }
 
-/// An engine of a row, in the tier in which all work was measured.
+/// The engine of a row, in the tier in which all work was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Its id.
+    /// The engine's id.
     pub engine: String,
-    /// The most memory that it had, in bytes.
+    /// Peak memory of the engine, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<f64>,
 }
 
-/// Every column, whatever language it is used from; what to take among those of the first language, and in
-/// a line for each further one. `None` of a result without commits of single rows, or with nobody to compare.
+/// Returns the table with engines used from any language. The recommendation covers the first language,
+/// and has a line for each other one. `None` if the result has no commits of single rows, or no two
+/// engines to compare.
 pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
     let all = advise::of_all_columns(file, &[conditions(comparison)]).tables;
     let mut device = of_table(file, comparison, largest(all)?)?;
@@ -68,8 +69,8 @@ pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
     Some(device)
 }
 
-/// The same of the columns of each language, embermark itself first; none where there is one language, or
-/// nobody to compare in the first one.
+/// Returns one table per language that engines are used from, embermark itself first. Empty if there is
+/// one language, or no two engines to compare in the first one.
 pub(crate) fn of_each(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<(String, Device)> {
     let tables = advise::tables(&[file], None, &[conditions(comparison)]).tables;
     let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
@@ -86,7 +87,7 @@ pub(crate) fn of_each(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<(St
     }
 }
 
-/// Of several storages the first: this machine's disk where it was measured on that.
+/// Returns the conditions without a memory limit, on this machine's disk if that was measured.
 fn conditions(comparison: &Comparison<'_>) -> Conditions {
     let all = comparison.groups.iter().map(Group::conditions);
     all.filter(|conditions| conditions.memory_limit.is_none()).min().unwrap_or_default()
@@ -102,7 +103,7 @@ fn of_table(
     mut table: AdviceTable,
 ) -> Option<Device> {
     for entry in &mut table.engines {
-        // Who broke a promise is shown, and not to be taken.
+        // An engine that broke a promise is shown and not recommended.
         entry.broken = is_broken(comparison, entry).then(|| "broken".to_owned());
     }
     let has_ingest = |tier: &Durability| {
@@ -111,9 +112,9 @@ fn of_table(
     };
     let tiers = [Durability::Power, Durability::Process, Durability::None];
     let tiers: Vec<Durability> = tiers.into_iter().filter(has_ingest).collect();
-    // Without sync every engine's other work is the same, and shorter.
+    // Other work does not depend on the tier, and takes less time without syncs.
     let main = *tiers.iter().find(|tier| **tier != Durability::Power).or_else(|| tiers.first())?;
-    // Not where samples are lost in place of time, as of a machine: what that work comes to has a table of its own.
+    // Not for work that loses samples instead of time, such as `machine`: it has a table of its own.
     let has_rows =
         |entry: &EngineAdvice| ["point", "update"].iter().any(|of| entry.ratios.contains_key(of));
     if !table.engines.iter().any(has_rows) {
@@ -182,7 +183,7 @@ fn is_broken(comparison: &Comparison<'_>, entry: &EngineAdvice) -> bool {
     })
 }
 
-/// The name of an engine with its marks.
+/// Returns the name of an engine with its marks.
 fn heading(comparison: &Comparison<'_>, engine: &str) -> String {
     let found = comparison.groups.iter().find_map(|group| {
         let own = group.engines.iter().find(|own| own.name() == engine)?;
@@ -191,7 +192,7 @@ fn heading(comparison: &Comparison<'_>, engine: &str) -> String {
     found.unwrap_or_else(|| text::plain(engine))
 }
 
-/// Engines whose questions are answered by code in the client, in a tier.
+/// Returns the engines whose questions code in the client answers, in a tier.
 fn by_client(comparison: &Comparison<'_>, tier: Durability) -> Vec<String> {
     let mut engines = Vec::new();
     for group in comparison.groups.iter().filter(|group| group.durability == tier) {
@@ -206,7 +207,7 @@ fn by_client(comparison: &Comparison<'_>, tier: Durability) -> Vec<String> {
     text::unique(engines)
 }
 
-/// What to take, and below it the table.
+/// Formats the recommendation and the table below it.
 pub(super) fn blocks(device: &Device, options: &Options<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if !device.take.is_empty() {

@@ -5,7 +5,7 @@ use crate::advise::levels::written;
 use crate::advise::{Advice, AdviceTable, AdviceTables, RestsOn, Weight};
 use crate::text;
 
-/// What the weights stand for where that is not their name alone.
+/// Explains weights of `ingest-…` criteria.
 pub(super) fn meant(advice: &Advice) -> Vec<String> {
     let of = |weight: &Weight| weight.criterion.strip_prefix("ingest-").map(str::to_owned);
     let of_ingest: Vec<String> = advice.weights.iter().filter_map(of).collect();
@@ -13,7 +13,7 @@ pub(super) fn meant(advice: &Advice) -> Vec<String> {
     (!of_ingest.is_empty()).then(says).into_iter().collect()
 }
 
-/// `a list of its own within each limit: no limit, 256 MiB; …`, where there are several.
+/// `a list of its own within each limit: no limit, 256 MiB; …`, if there are several.
 pub(super) fn limits(all: &All<'_>) -> Vec<String> {
     let limits = text::unique(all.iter().map(|(table, _)| table.conditions.memory_limit));
     let names =
@@ -26,7 +26,7 @@ pub(super) fn limits(all: &All<'_>) -> Vec<String> {
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
-/// `a list of its own on each storage: this machine's disk, sd-a1; …`, where there are several.
+/// `a list of its own on each storage: this machine's disk, sd-a1; …`, if there are several.
 pub(super) fn storages(all: &All<'_>) -> Vec<String> {
     let storages = text::unique(all.iter().map(|(table, _)| table.conditions.storage));
     let names = storages
@@ -40,7 +40,7 @@ pub(super) fn storages(all: &All<'_>) -> Vec<String> {
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
-/// `a list of its own for each client: native, python; …`, where there are several.
+/// `a list of its own for each client: native, python; …`, if there are several.
 pub(super) fn clients(all: &All<'_>) -> Vec<String> {
     let names = text::unique(all.iter().map(|(table, _)| text::plain(table.language())));
     let says = |names: &[String]| {
@@ -50,7 +50,7 @@ pub(super) fn clients(all: &All<'_>) -> Vec<String> {
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
-/// What the rows asked for are answered with, and how far that is.
+/// States which scales answer for the requested rows, and how far they are from it.
 pub(super) fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
     let resting = || table.resting(advice.needs.tier, &weighted(advice));
     let fewer = |of: &&RestsOn| of.decades(rows).is_some_and(|far| far > 0.0 && far <= 1.0);
@@ -72,7 +72,7 @@ pub(super) fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> Stri
     says
 }
 
-/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`, with what wear is made of where it counts.
+/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`, with the source of `wear` if that counts.
 pub(super) fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
     let resting = tables.tables.iter().flat_map(|table| table.resting(advice.needs.tier, &[]));
     let counts = weighted(advice).contains(&"wear") || advice.weights.is_empty();

@@ -5,11 +5,10 @@ use crate::advise::levels::written;
 use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
 use crate::{format, grid, text};
 
-/// A ratio from which on it is said that an engine is worse at something, and up to which it is
-/// said to be as good as the best.
+/// An engine with a ratio below this is called as good as the best, others are called worse.
 const NEAR: f64 = 1.1;
 
-/// Why nobody is ranked, and what would change that.
+/// Explains why no engine is ranked, and what would change that.
 pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<String> {
     let tier = advice.needs.tier;
     let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
@@ -27,7 +26,7 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
     [says].into_iter().chain(unmeasured.then_some(remedy)).collect()
 }
 
-/// `1. sqlite 1.35x (1.20-1.52x): as good as the best at ingest; gives away analytics 4.20x.`
+/// `1. sqlite 1.35x (1.20-1.52x): at or near the best in ingest 1.02x; pays in analytics 4.20x`
 pub(super) fn ranked_line(
     at: usize,
     place: &Place,
@@ -89,7 +88,7 @@ pub(super) fn ranked_line(
     text::plain(&format!("{head}: {}", says.join("; ")))
 }
 
-/// Engines that are not ranked, and why; at which scales, where that is not so at every one.
+/// Lists engines that are not ranked, with the reasons, and the scales if not at every one.
 pub(super) fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<String> {
     let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
     let lines = all.iter().flat_map(|(table, advice)| {

@@ -9,25 +9,25 @@ use crate::advise::{Advice, AdviceTable, EngineAdvice};
 use crate::format;
 use crate::grid::{self, Text, Tone};
 
-/// Criteria of the work, with their headings; before them stand commits of single rows, by tier.
+/// Criteria of the work, with their headings. Commits of single rows, by tier, precede them.
 const WORK: [(&str, &str); 4] =
     [("load", "batches"), ("point", "reads"), ("update", "changes"), ("analytics", "questions")];
 
-/// Criteria of what is used.
+/// Criteria of resources, with their headings.
 const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "written"), ("disk", "disk")];
 
-/// From this ratio on it is said no more how large it is.
+/// Above this ratio the table shows only that it is larger.
 pub(super) const FAR: f64 = 100.0;
 
-/// From this one on of times in a run of a limited time, which stops there.
+/// The same bound for times in a run of limited time, which stops there.
 pub(super) const BOUND: f64 = 20.0;
 
-/// A column.
+/// A column of the table.
 pub(super) struct Column<'a> {
     pub heading: String,
     tier: Durability,
     pub criterion: &'static str,
-    /// Who is best at it in its tier.
+    /// The best engines by criterion in its tier.
     advice: &'a Advice,
 }
 
@@ -59,17 +59,17 @@ pub(super) fn columns<'a>(
 }
 
 impl Column<'_> {
-    /// Whether it is about what an engine uses.
+    /// Whether the column is about resources.
     pub fn is_used(&self) -> bool {
         USED.iter().any(|(criterion, _)| *criterion == self.criterion)
     }
 
-    /// From which ratio on it is said no more how large it is.
+    /// The ratio above which the column shows only that it is larger.
     fn far(&self, file: &ResultFile) -> f64 {
         if file.plan.lasts_ms.is_some() && !self.is_used() { BOUND } else { FAR }
     }
 
-    /// What stands in it of an engine.
+    /// Returns the cell of an engine.
     pub fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
         let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
         let Some(entry) = table.engines.iter().find(own) else {
@@ -96,7 +96,7 @@ impl Column<'_> {
         Text { marks: marks.to_owned(), tone, ratio: Some(ratio), ..Text::of(value) }
     }
 
-    /// Whether an interval says that the engine behind the best one is behind it.
+    /// Whether an interval shows that the second engine is slower than the best one.
     fn is_certain(&self, table: &AdviceTable, best: &str) -> bool {
         let others = table.engines.iter().filter(|entry| {
             entry.tier == self.tier && entry.engine != best && entry.facts.kind != "reference"
@@ -108,7 +108,7 @@ impl Column<'_> {
         interval.is_some_and(|[low, _]| *low > 1.0)
     }
 
-    /// What stands in it of an engine that has no ratio.
+    /// Returns the cell of an engine without a ratio.
     fn without(&self, file: &ResultFile, entry: &EngineAdvice) -> Text {
         let cells = file
             .cells

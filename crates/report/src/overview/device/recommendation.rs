@@ -10,7 +10,7 @@ use crate::advise::{AdviceTable, EngineAdvice, Weight, pick};
 use crate::notes::{Note, note};
 use crate::{format, text};
 
-/// What to take, a line for each kind of work, what would turn that, and how to settle what is open.
+/// Returns what to take, one line per kind of work, what would change that, and how to settle open cases.
 pub(super) fn take(
     file: &ResultFile,
     table: &AdviceTable,
@@ -43,7 +43,7 @@ pub(super) fn take(
             table.engines.iter().find(own)?.ratios.get(of).copied()
         };
         let says_of = |turn: &Turn| match (&*turn.by, peak(&turn.engine), peak(&pick.engine)) {
-            // The ratio is of what is above the harness's own, and the column has all of it.
+            // The ratio excludes the harness's own memory, and the column includes it.
             ("memory", Some(own), Some(other)) => {
                 let (own, other) = (format::bytes(own), format::bytes(other));
                 format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
@@ -62,7 +62,7 @@ pub(super) fn take(
         };
         says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
     }
-    // Of each situation what to take, in a line.
+    // What to take in each situation, one line each.
     for preset in &PRESETS[1..] {
         let Some(answer) = preset.answer(table, main) else { continue };
         let lacking = match answer.lacking.as_slice() {
