@@ -1,4 +1,4 @@
-//! A client: the front with its changes taken down, and a way to the mirror.
+//! A client of the hybrid: the front store, the records of its changes, and a connection to the mirror.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -17,26 +17,26 @@ use crate::shared::Shared;
 
 mod mirroring;
 
-/// A key-value store with a mirror, as one client of it. Its tables are the front's; what it adds is
+/// One client of a key-value store with a mirror. Its tables are the front's. It adds
 /// [`KvStore::mirror`].
 pub struct Hybrid {
     pub(crate) front: Box<dyn KvStore>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) note: Note,
-    /// The tables' numbers in the books, by their numbers in the front,
+    /// The tables' numbers in the books, by their numbers in the front.
     pub(crate) numbers: Numbers,
-    /// and the other way round.
+    /// The tables' numbers in the front, by their numbers in the books.
     pub(crate) tables: [Option<Table>; TABLES],
-    /// Their names, and the lengths of their keys.
+    /// The tables' names and key lengths.
     names: [Option<(String, Option<usize>)>; TABLES],
-    /// A value that was got by itself.
+    /// The value of a single `get`.
     value: Vec<u8>,
     pub(crate) connection: Option<Connection>,
-    /// Says that there is another client.
+    /// Counts this client among the clients.
     _client: Arc<()>,
-    /// Of the client that opened the database.
+    /// Present in the client that opened the database.
     pub(crate) first: Option<First>,
-    /// Whether it is to be left as by a crash.
+    /// Whether closing simulates a crash.
     pub(crate) crashes: bool,
 }
 
@@ -50,7 +50,7 @@ impl Drop for First {
 }
 
 impl Hybrid {
-    /// A hybrid of an open front. Its mirror is opened when it is first needed.
+    /// Makes a hybrid of an open front. The mirror is opened when it is first needed.
     ///
     /// # Errors
     /// When the front reports one.
@@ -58,7 +58,7 @@ impl Hybrid {
         let books = Books::open(&mut *front)?;
         let place = Arc::new(OnceLock::new());
         let shared = Arc::new(Shared::new(options, Keeper::start(&place)?));
-        // It is empty: nobody else has it.
+        // It is empty: nothing else has a reference to it.
         let _ = place.set(Arc::downgrade(&shared));
         let kept = books.cold.all(&mut *front)?;
         cold::check(&shared, &kept)?;
@@ -72,7 +72,7 @@ impl Hybrid {
         shared.next.store(next, Ordering::Release);
         shared.oldest.store(ends.map_or(next, |(oldest, _)| oldest), Ordering::Release);
         shared.committed.store(next - 1, Ordering::Release);
-        // A mirror that was closed well would miss what is not recorded.
+        // A mirror that was closed properly would miss changes that are not recorded.
         shared.noting.store(stamp.is_some(), Ordering::Release);
         let first = First(Arc::clone(&shared));
         let mut hybrid = Self { first: Some(first), ..Self::over(front, books, shared) };
@@ -80,7 +80,7 @@ impl Hybrid {
         Ok(hybrid)
     }
 
-    /// A further client, over one of the front's.
+    /// Makes a further client, over a further client of the front.
     pub(crate) fn join(mut front: Box<dyn KvStore>, shared: Arc<Shared>) -> Result<Self> {
         let books = Books::open(&mut *front)?;
         Ok(Self::over(front, books, shared))
@@ -102,7 +102,7 @@ impl Hybrid {
         }
     }
 
-    /// Has the mirror refreshed in the background, where that is wanted.
+    /// Starts the background refresh of the mirror, if the options ask for it.
     pub(crate) fn keep_fresh(&mut self) -> Result<()> {
         if self.first.is_some() && self.shared.options.refresh_every.is_some() {
             let opener = self.front.open_client()?;
@@ -111,7 +111,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Does what no other client may be open for.
+    /// Does work that needs exclusive access, with the background refresh paused.
     pub(crate) fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let in_background = self.first.is_some() && self.shared.options.refresh_every.is_some();
         if in_background {
@@ -122,7 +122,7 @@ impl Hybrid {
         done.and_then(|done| again.map(|()| done))
     }
 
-    /// Says that all of a table has changed, if that has to be known.
+    /// Records that a whole table has changed, if its changes are recorded.
     fn changed(&mut self, table: Table) -> Result<()> {
         let Self { front, shared, note, numbers, .. } = self;
         match numbers.get(table).filter(|id| shared.is_noted(*id)) {
@@ -131,7 +131,7 @@ impl Hybrid {
         }
     }
 
-    /// Gives the mirror up where the records have become too many.
+    /// Gives up the mirror if there are too many records.
     fn limit(&mut self) -> Result<()> {
         let shared = &self.shared;
         if shared.noted.load(Ordering::Acquire) <= shared.options.log_limit {

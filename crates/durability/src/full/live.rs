@@ -1,4 +1,4 @@
-//! The process that fills the disk: what it does at the last block, and afterwards.
+//! The process that fills the disk.
 
 use std::path::Path;
 use std::thread;
@@ -24,51 +24,51 @@ use crate::work::filling::Filling;
 mod aftermath;
 mod filling;
 
-/// How long an embedded engine, and a server, may take for an answer on a full disk.
+/// The longest wait for an answer on a full disk: of an embedded engine, and of a server.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(75)];
-/// How long a server takes to end that fails, after its client was told.
+/// The time in which a failing server ends after its client got the error.
 const ENDING: Duration = Duration::from_millis(500);
-/// The copy is made at most so long after a commit began.
+/// The longest time between the start of a commit and the copy.
 const INTO_A_COMMIT: Duration = Duration::from_millis(3);
 
 /// How a run of commits ended.
 #[derive(Clone, Debug)]
 enum End {
-    /// All were acknowledged.
+    /// All commits were acknowledged.
     Done,
-    /// One was refused, after so long.
+    /// A commit was refused, after this time.
     Refused(Duration, String),
-    /// One has not returned.
+    /// A commit has not returned.
     Hangs,
     /// The process has ended.
     Ended(Duration, String),
 }
 
-/// The process, and what it was promised.
+/// The process, and what it has promised.
 pub(super) struct Live<'a> {
     test: &'a Test<'a>,
     space: &'a Space,
     worker: Option<Worker>,
-    /// Its servers.
+    /// The process ids of its servers.
     servers: Vec<Pid>,
-    /// Whether it has not answered yet.
+    /// Whether an answer is outstanding.
     hangs: bool,
-    /// The last commit that was acknowledged.
+    /// The last acknowledged commit.
     acknowledged: u64,
-    /// When one first was since there was room.
+    /// When a commit was first acknowledged after there was room again.
     resumed: Option<Instant>,
-    /// The last that is there: one that was refused may be.
+    /// The last commit in the database, which may be a refused one.
     there: u64,
-    /// What the commits are.
+    /// The content of the commits.
     pub(super) filling: Filling,
-    /// Bytes that were free when the work began.
+    /// Free bytes when the work began.
     pub(super) room: u64,
     random: Xoshiro256PlusPlus,
     begun: Instant,
 }
 
 impl<'a> Live<'a> {
-    /// Makes the database on a disk, and lays the ballast.
+    /// Creates the database on a disk, and the ballast file.
     pub(super) fn begin(
         test: &'a Test<'a>,
         space: &'a Space,
@@ -82,7 +82,7 @@ impl<'a> Live<'a> {
             return Err(test.not_done(message));
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
-        // So that the last block is another one each time, for an engine that takes many at once.
+        // The last block then differs between tests, also for an engine that allocates many at once.
         let room = space.lay(ballast, random.random_range(0..test.settings.disk / 16))?;
         if room < test.settings.disk / 5 {
             let [room, disk] = [room, test.settings.disk].map(|bytes| bytes >> 20);
@@ -108,7 +108,7 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// What was promised by now.
+    /// Returns what was promised so far.
     pub(super) const fn promised(&self) -> Promised {
         Promised { acknowledged: self.acknowledged, begun: self.there + 1 }
     }
@@ -118,7 +118,7 @@ impl<'a> Live<'a> {
         told.map_err(TestError::io("talk to a worker"))
     }
 
-    /// Waits for the end of commits.
+    /// Waits until the commits end.
     fn ended(&mut self) -> Result<End, TestError> {
         let (mut since, mut topped_up) = (Instant::now(), false);
         let patience = PATIENCE[usize::from(self.test.is_server())];
@@ -157,7 +157,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// How commits ended, and after how many ms, in the words of the outcome.
+    /// Converts the end of commits to the outcome's type, with the time in ms.
     fn stopped(&self, end: &End) -> Result<(Said<Stopped>, Option<f64>), TestError> {
         let ms = |time: &Duration| Some(time.as_secs_f64() * 1e3);
         Ok(match end {
@@ -185,8 +185,8 @@ impl<'a> Live<'a> {
         Ok(self.servers.iter().any(|server| !running.contains(server)))
     }
 
-    /// Copies the disk while the process stands still in a commit: what was there had it been killed then.
-    /// Returns what was promised by then.
+    /// Copies the disk while the process is stopped in a commit: the state that a kill at that moment would
+    /// leave. Returns what was promised by then.
     pub(super) fn copy(&mut self, to: &Path) -> Result<Promised, TestError> {
         let promised = self.promised();
         if !self.hangs {
@@ -207,7 +207,7 @@ impl<'a> Live<'a> {
         Ok(promised)
     }
 
-    /// Has it read everything, and judges that.
+    /// Reads everything and judges the result.
     pub(super) fn read(&mut self) -> Result<(Said<Tried>, Worst), TestError> {
         let mut worst = Worst::nothing(self.promised());
         let reads = self.look("read on the full disk", &mut worst)?;
@@ -246,7 +246,7 @@ impl<'a> Live<'a> {
         Ok(Said::nothing(Tried::Yes))
     }
 
-    /// Has the process close the database and end; kills one that does not answer.
+    /// Closes the database and ends the process. Kills a process that does not answer.
     pub(super) fn close(&mut self) -> Result<(), TestError> {
         let Some(mut worker) = self.worker.take() else { return Ok(()) };
         if std::mem::take(&mut self.hangs) {

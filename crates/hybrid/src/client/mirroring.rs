@@ -17,18 +17,18 @@ use crate::shared::State;
 use crate::{NAME, cold};
 
 impl Hybrid {
-    /// From now on no changes are recorded, and the next question makes the mirror anew.
+    /// Stops recording changes. The next question rebuilds the mirror.
     pub(super) fn give_up(&mut self) -> Result<()> {
         self.shared.set_current(None);
         self.note.books.take_stamp(&mut *self.front)?;
         self.shared.noting.store(false, Ordering::Release);
-        // What is recorded is of no use: the transactions to come remove it.
+        // The records are useless now. Coming transactions remove them.
         let last = self.shared.next.load(Ordering::Acquire) - 1;
         self.shared.applied.store(last, Ordering::Release);
         Ok(())
     }
 
-    /// The tables that are shown, as this client numbers them.
+    /// Opens the shown tables in this client.
     fn open_shown(&mut self) -> Result<()> {
         for (id, shown) in self.shared.all_shown() {
             if self.tables[usize::from(id)].is_none() {
@@ -40,7 +40,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Opens the mirror and brings everything acknowledged to it, unless it is there.
+    /// Opens the mirror if necessary and brings it up to date with every acknowledged change.
     ///
     /// # Errors
     /// When the front or the mirror reports one.
@@ -55,7 +55,7 @@ impl Hybrid {
         self.catch_up(&mut state, None)
     }
 
-    /// Has a connection to the mirror of a number, which `let_in` gives where there is none.
+    /// Connects to the mirror of a generation with `let_in`, unless already connected.
     fn connect(
         &mut self,
         generation: u64,
@@ -68,7 +68,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Brings what is lacking to the mirror that is open, over a connection that is.
+    /// Brings the open mirror up to date over the open connection.
     pub(crate) fn catch_up(&mut self, state: &mut State, before: Option<Before<'_>>) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         if shared.is_fresh() {
@@ -77,7 +77,7 @@ impl Hybrid {
         let brought =
             self.with_mirror(|source, sql| refresh::changes(source, sql, (&shared, state), before));
         if brought.is_err() {
-            // It is not known what has become of it.
+            // The mirror's state is unknown.
             shared.set_current(None);
         }
         brought
@@ -99,7 +99,7 @@ impl Hybrid {
         let books = self.note.books;
         let stamp = books.stamp(&mut *self.front)?;
         if stamp.is_some() {
-            // From here on it is not what the stamp says.
+            // From here on the mirror no longer matches the stamp.
             books.take_stamp(&mut *self.front)?;
         }
         self.connection = None;
@@ -113,7 +113,7 @@ impl Hybrid {
         } else {
             state.highest.clear();
             shared.noting.store(true, Ordering::Release);
-            // Behind it no transaction is under way that had not seen that.
+            // Transactions after this record see that changes are recorded.
             let barrier = self.note.all_of(&mut *self.front, &shared, None)?;
             self.connect(generation, || shared.keeper.let_in())?;
             let rows =
@@ -129,8 +129,8 @@ impl Hybrid {
         Ok(())
     }
 
-    /// In the background: brings what is lacking to a mirror that is open, unless somebody is at it.
-    /// `let_in` gives a connection.
+    /// Brings an open mirror up to date in the background, unless another client is doing so. `let_in`
+    /// returns a connection.
     pub(crate) fn catch_up_behind(
         &mut self,
         let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
@@ -145,7 +145,7 @@ impl Hybrid {
         self.catch_up(&mut state, None)
     }
 
-    /// Closes the mirror, to be opened again as it is, unless `crashed`.
+    /// Closes the mirror so that it can be reopened as it is, unless `crashed`.
     pub(crate) fn close_mirror(&mut self, crashed: bool) -> Result<()> {
         self.connection = None;
         let shared = Arc::clone(&self.shared);
@@ -162,7 +162,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Whether every row of the mirror can be read.
+    /// Whether every row of the mirror is readable.
     fn is_whole(&mut self) -> bool {
         let Some(connection) = &mut self.connection else { return false };
         self.shared.all_shown().iter().all(|(_, shown)| {

@@ -12,20 +12,20 @@ use crate::process::Silent;
 use crate::protocol::Command;
 use crate::settings::{Test, TestError};
 
-/// Commits that show that work goes on: more than fit into what is left of pages that are there.
+/// Commits that show that work continues: more than fit into the free space of existing pages.
 const SOME: u64 = 20;
 
-/// For how long commits are tried when there is room.
+/// How long commits are retried when there is room.
 const TRIES: Duration = Duration::from_secs(30);
-/// The same after a removal.
+/// How long commits are retried after rows were removed.
 const TRIES_REMOVED: Duration = Duration::from_secs(5);
 const BETWEEN: Duration = Duration::from_millis(250);
-/// For how long rows are removed at most.
+/// The longest time for removing rows.
 const REMOVES: Duration = Duration::from_secs(20);
 
 impl Live<'_> {
-    /// Makes some room, and has commits go on: as it is, or opened again. With how long it took until one
-    /// was acknowledged, in ms.
+    /// Makes some room and tries to continue, in the same process or after reopening. Returns the outcome
+    /// and the time until a commit was acknowledged, in ms.
     pub(in crate::full) fn goes_on(
         &mut self,
         worst: &mut Worst,
@@ -50,11 +50,12 @@ impl Live<'_> {
         })
     }
 
-    /// Tries some commits until they are acknowledged, for so long. What was said where they were not.
+    /// Retries some commits until they are acknowledged or the time is over. Returns the last message if they
+    /// were not.
     fn tries(&mut self, within: Duration) -> Result<Option<String>, TestError> {
         let begun = Instant::now();
         loop {
-            // What has not answered was asked.
+            // The outstanding commits were already requested.
             let end = if self.hangs { self.ended()? } else { self.commits(SOME)? };
             match end {
                 End::Done => return Ok(None),
@@ -69,8 +70,8 @@ impl Live<'_> {
         }
     }
 
-    /// Closes the database, in whatever way it can be, and opens it in a new process. What was said where it
-    /// does not open, or has not what it must.
+    /// Closes the database, by a kill if necessary, and opens it in a new process. Returns the message if it
+    /// does not open or lacks promised rows.
     fn reopen(&mut self, of: &str, worst: &mut Worst) -> Result<Option<String>, TestError> {
         self.close()?;
         let test = Test { filling: Some(self.filling), ..*self.test };
@@ -86,7 +87,7 @@ impl Live<'_> {
             }
             (verdict, _) => {
                 let message = looked.message.clone().unwrap_or_else(|| verdict.name().to_owned());
-                // That it does not open and read here is told; whether it does with more room is seen yet.
+                // The message reports that it does not open here. Whether it opens with more room is tested later.
                 if !after::is_unopened(&looked) {
                     worst.add(&test, self.space, looked, promised, of)?;
                 }
@@ -95,7 +96,7 @@ impl Live<'_> {
         }
     }
 
-    /// Fills the disk again, and removes a quarter of the rows: whether that makes room.
+    /// Fills the disk again and removes a quarter of the rows. Returns whether that makes room.
     pub(in crate::full) fn deletes(
         &mut self,
         worst: &mut Worst,
@@ -111,7 +112,7 @@ impl Live<'_> {
         self.space.top_up()?;
         let of = "read on the disk that was full again";
         if self.look(of, worst)?.is != Tried::Yes {
-            // Whoever is to remove something starts it again.
+            // A user who wants to remove rows would restart it.
             if let Some(message) = self.reopen(of, worst)? {
                 return Ok(Said::that(Deletes::NotAsked, message));
             }
@@ -135,7 +136,7 @@ impl Live<'_> {
         let looked = self.look("read after rows were removed from the full disk", worst)?;
         let removed = self.there + 1 - self.filling.from;
         if looked.is == Tried::Yes {
-            // Otherwise the one that was refused may be there yet.
+            // Otherwise the refused one may still be in the database.
             self.filling.removals = removed;
         }
         if removed == 0 {

@@ -5,10 +5,10 @@ use crate::outcome::{Said, Stopped};
 use crate::protocol::Command;
 use crate::settings::TestError;
 
-/// Commits asked for at once. So many without a free block before and after them are no error.
+/// Commits per request. If this many succeed with no free block before and after, that is no error.
 const MANY: u64 = 2_000;
 
-/// How often a disk is filled again, where an engine goes on after an error.
+/// The number of times a disk is filled again when an engine continues after an error.
 const ROUNDS: u32 = 6;
 
 impl Live<'_> {
@@ -30,15 +30,15 @@ impl Live<'_> {
             Some(first) => first,
             None => (self.acknowledged, last.clone(), self.space.free()?),
         };
-        // An error may come first, and its process end at the next commit.
+        // An error may come first, and the process may end at the next commit.
         if last.0.is > stopped.0.is && last.0.is != Stopped::NoError {
             stopped = last;
         }
         Ok((commits, stopped, free))
     }
 
-    /// Has the work go on until it can no more, with not a block left for it; `stopped` is called each time
-    /// that it stops.
+    /// Commits until the engine cannot continue and no block is free. Calls `stopped` each time that it
+    /// stops.
     pub(super) fn fill_up(
         &mut self,
         stopped: &mut dyn FnMut(&Self, &End) -> Result<(), TestError>,
@@ -63,7 +63,7 @@ impl Live<'_> {
         }
     }
 
-    /// Has it do so many commits, as long as none is refused.
+    /// Does this number of commits, or fewer if one is refused.
     pub(super) fn commits(&mut self, count: u64) -> Result<End, TestError> {
         let command = Command::Fill { after: self.there, count, filling: self.filling };
         self.tell(&command)?;
