@@ -73,11 +73,11 @@ export const OUTLIER = "°";
 
 /** What each mark means, in the order they are explained. */
 export const MARKS: [string, string][] = [
-  ["≈", "no difference to the row's best is shown: the ratio's 95 % interval includes 1"],
+  ["≈", "not significantly slower than the row's best: the ratio's 95 % interval includes 1"],
   ["°", "a trial stands apart from the others; it counts all the same"],
   ["^", "capped: stopped at the longest run time; its time per operation stands"],
-  ["~", "done by client code over scans and point operations, for want of a query"],
-  ["¹", "one commit a row, for want of transactions, beside many rows in a transaction"],
+  ["~", "done by client code over scans and point operations, because the engine has no query for it"],
+  ["¹", "one commit per row, because the engine has no transactions, while others commit many rows together"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
   ["×", "a trial failed or timed out: the figure is of the others"],
   ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
@@ -85,8 +85,8 @@ export const MARKS: [string, string][] = [
   ["+", "effective durability above the tier asked for"],
   ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
-  ["§", "an engine with settings of its own: durability as its author says"],
-  ["§ (own)", "a configuration that has not the tier's settings: durability as its author says, so not ranked"],
+  ["§", "an engine with settings of the user's: durability as its author claims"],
+  ["§ (own)", "a configuration without the tier's settings: durability as its author claims, so not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],

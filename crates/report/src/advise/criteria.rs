@@ -90,7 +90,7 @@ pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest",
         "ingest",
-        "rows put in one by one, one commit a row",
+        "rows put in one by one, one commit per row",
         &[Source::Time(Counts::Ingest)],
     ),
     made(
@@ -105,12 +105,7 @@ pub(super) static CRITERIA: [Made; 18] = [
         "rows fetched by key or by an index",
         &[Source::Time(Counts::Point)],
     ),
-    made(
-        "update",
-        "updates",
-        "rows that are there changed or deleted",
-        &[Source::Time(Counts::Update)],
-    ),
+    made("update", "updates", "existing rows changed or deleted", &[Source::Time(Counts::Update)]),
     made(
         "analytics",
         "analytics",
@@ -158,25 +153,25 @@ pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest-memory",
         "memory of ingest",
-        "memory, while rows are put in with one commit a row",
+        "memory, while rows are put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::Peak), Work::Ingest)],
     ),
     made(
         "ingest-wear",
         "flash wear of ingest",
-        "wear, of rows put in with one commit a row",
+        "wear, of rows put in with one commit per row",
         &[Source::Use(Used::Wear, Work::Ingest)],
     ),
     made(
         "ingest-cpu",
         "CPU of ingest",
-        "CPU time, of rows put in with one commit a row",
+        "CPU time, of rows put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::AllCpu), Work::Ingest)],
     ),
     made(
         "ingest-energy",
         "energy of ingest",
-        "energy, of rows put in with one commit a row",
+        "energy, of rows put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::Energy), Work::Ingest)],
     ),
     made(

@@ -72,7 +72,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
     let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let several = || "at each scale measured; --scale N is for as many as you will have".to_owned();
+    let several = || "at each measured scale; --scale N advises for your number of rows".to_owned();
     let of_rows = match rows {
         Some(rows) => text::unique(all.iter().map(|one| asked(rows, one))),
         None => by_conditions(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
@@ -87,7 +87,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     ];
     let needs = needs(first);
     if first.weights.is_empty() {
-        let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
+        let says = "Nothing was weighed, so no engine is ranked: weigh criteria, for example \
                     --weight ingest=3,analytics=1";
         sections.push((needs + " · no order", vec![says.to_owned()]));
     } else {

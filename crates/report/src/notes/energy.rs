@@ -27,7 +27,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
     let Some(source) = known.sources.first() else {
         let why = text::plain(&known.not_measured.join("; "));
         let says = format!(
-            "not measured: {why}; the record of an external meter can be put beside a run (embermark energy)"
+            "not measured: {why}; you can add the record of an external meter (embermark energy)"
         );
         return vec![note("energy", says)];
     };
@@ -40,7 +40,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
             format::watts(spread)
         ),
         (Some(watts), ..) => format!("less an idle draw of {}", format::watts(watts)),
-        (None, ..) => "the idle draw is not known, so nothing over it is told".to_owned(),
+        (None, ..) => "the idle power is unknown, so no energy above it is shown".to_owned(),
     });
     if let Some(every) = source.sampled_every_ns {
         let took =
@@ -54,7 +54,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
     let others =
         text::joined(known.sources.iter().skip(1).map(|other| text::plain(&other.id)), ", ");
     if !others.is_empty() {
-        says.push(format!("in the result file beside it: {others}"));
+        says.push(format!("also in the result file: {others}"));
     }
     let mut notes = vec![note("energy", says.join("; "))];
     notes.extend(absent(file));

@@ -41,19 +41,19 @@ pub(super) fn notes(
     notes.extend(sharing::schedule(&measured));
     notes.extend(sharing::machines(file, &measured));
     notes.extend(stopped(file, &measured));
-    let apart = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or four \
-                 trials); it counts all the same";
+    let apart = "a trial is an outlier (Tukey's fences, or Dixon's Q of three or four \
+                 trials); it counts nevertheless";
     type Applies = fn(&Measured<'_>) -> bool;
     let marks: [(&str, Applies, &str); 5] = [
         (
             grid::CLIENT_SIDE,
             |measured| measured.figure.client_side,
-            "done by client code over scans and point operations, for want of a query",
+            "done by client code over scans and point operations, because the engine has no query for it",
         ),
         (
             grid::COMMITS_EACH,
             |measured| measured.commits_each,
-            "one commit a row, for want of transactions, beside many rows in a transaction",
+            "one commit per row, because the engine has no transactions, while others commit many rows together",
         ),
         (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
         (
@@ -118,10 +118,9 @@ pub(super) fn notes(
     }
     let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.any(|row| row.explained.iter().any(Option::is_some)) {
-        let says = "what an operation cost: counted in runs of their own after the timed ones, system \
+        let says = "the cost of an operation: counted in runs of their own after the timed ones, system \
                     calls with every one of them traced; what the engine's threads did in the \
-                    background meanwhile is in it; a column that is missing is 0 for all, or counted \
-                    for nobody (--show explain shows the tables)";
+                    background meanwhile is in it; a missing column is 0 for all engines, or was not counted (--show explain shows the tables)";
         notes.push(note("explained", says));
     }
     notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
@@ -132,12 +131,11 @@ pub(super) fn notes(
 fn intervals(measured: &[Seen<'_>]) -> Note {
     let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
     if none {
-        let says = "not measured: they take 3 trials or more, so nothing says which of the ratios \
+        let says = "not measured: they need 3 trials or more, so it is unknown which of the ratios \
                     near 1 are differences";
         return note("intervals", says);
     }
-    let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
-                the trials includes 1, and nobody wins alone (--show intervals shows them)";
+    let says = "not significantly slower than the row's best: the ratio's 95 % bootstrap interval over the trials includes 1, and no engine wins alone (--show intervals shows the intervals)";
     note(grid::NOT_SIGNIFICANT, says)
 }
 
@@ -210,7 +208,7 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
                 Some(own) => (grid::OWN_DURABILITY, format!(", so not ranked: it has {own}")),
                 None => (grid::OWN_SETTINGS, String::new()),
             };
-            let says = format!("{configuration}: durability as its author says{own}");
+            let says = format!("{configuration}: durability as its author claims{own}");
             (mark, text::plain(&says))
         } else if let Some(tier) = engine.stronger(asked) {
             (grid::STRONGER, effective("", tier))

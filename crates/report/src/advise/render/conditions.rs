@@ -9,7 +9,7 @@ use crate::text;
 pub(super) fn meant(advice: &Advice) -> Vec<String> {
     let of = |weight: &Weight| weight.criterion.strip_prefix("ingest-").map(str::to_owned);
     let of_ingest: Vec<String> = advice.weights.iter().filter_map(of).collect();
-    let says = || format!("{}: of one commit a row, as `ingest` is", of_ingest.join(", "));
+    let says = || format!("{}: with one commit per row, like `ingest`", of_ingest.join(", "));
     (!of_ingest.is_empty()).then(says).into_iter().collect()
 }
 

@@ -69,7 +69,7 @@ pub(super) fn ranked_line(
             says.push(format!("effective: {effective}"));
         }
         if let Some(configuration) = &entry.facts.configuration {
-            says.push(format!("{configuration}, durability as its author says"));
+            says.push(format!("{configuration}, durability as its author claims"));
         }
         if !entry.facts.publishable {
             says.push("its licence forbids publishing these figures".into());

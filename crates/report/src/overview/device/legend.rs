@@ -34,11 +34,11 @@ pub(super) fn legend(grid: &Grid, tiers: &[Durability], main: Durability) -> Vec
         (any(grid::BEST), format!("{} the best", grid::BEST)),
         (
             any(grid::NOT_SIGNIFICANT),
-            format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
+            format!("{} not significantly slower than the best", grid::NOT_SIGNIFICANT),
         ),
         (
             any(grid::CLIENT_SIDE),
-            format!("{} answered by code of ours over its rows", grid::CLIENT_SIDE),
+            format!("{} answered by client code over its rows", grid::CLIENT_SIDE),
         ),
         (own(grid::STRONGER), format!("{} durability above the tier", grid::STRONGER)),
         (own(grid::BROKEN), format!("{} broke what the tier promises", grid::BROKEN)),
