@@ -1,11 +1,11 @@
 //! The folder a run writes to.
 //!
 //! ```text
-//! OUT/journal.jsonl   a line per ended trial, as they end
+//! OUT/journal.jsonl   one line per finished trial
 //! OUT/result.json     the result, at the end, on one line
 //! OUT/logs/           what a worker wrote to its standard error, if anything
-//! OUT/rows/           the staged rows, while the run goes on
-//! OUT/data/           the databases, while the run goes on, unless they live elsewhere
+//! OUT/rows/           the staged rows, during the run
+//! OUT/data/           the databases, during the run, unless they are elsewhere
 //! ```
 
 use std::fs;
@@ -28,7 +28,7 @@ pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the result file in it.
 pub const RESULT: &str = "result.json";
 
-/// What a journal is called until its first line is written.
+/// Extension of a journal until its first line is written.
 pub(crate) const DRAFT: &str = "jsonl.part";
 
 /// The options that name the folders, for messages.
@@ -39,20 +39,20 @@ const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
 
-/// How long processes of a run that was killed may take to leave its folders. The kernel ends them
-/// with it, and a server takes a moment to die.
+/// How long processes of a killed run may take to leave its folders. The kernel ends them together with
+/// the run, and a server takes a moment.
 const LEAVING_TAKES: Duration = Duration::from_secs(10);
 
-/// Time between two looks at whether they have.
+/// The interval of checks whether they have.
 const LEAVING_POLL: Duration = Duration::from_millis(20);
 
-/// The folders of a run, absolute. Dropping it removes those that are only needed during it.
+/// The absolute folders of a run. Dropping it removes those that are only needed during the run.
 #[derive(Debug)]
 pub(crate) struct OutDir {
     out: Locked,
-    /// The folder that was named for the databases.
+    /// The folder that the user named for the databases.
     pub named: Option<PathBuf>,
-    /// Where databases live.
+    /// The folder of the databases.
     pub data: PathBuf,
     /// Whether this run created `out`.
     fresh: bool,
@@ -68,11 +68,11 @@ impl Deref for OutDir {
 }
 
 impl OutDir {
-    /// Prepares `out`, which must be absent or empty. Databases live below `data` if it is given,
-    /// in a folder of this run's own, and in `out` otherwise. With `keep` they stay.
+    /// Prepares `out`, which must be absent or empty. Databases are in a folder of this run below `data` if
+    /// it is given, and in `out` otherwise. With `keep` they stay.
     ///
     /// # Errors
-    /// When a folder holds something already, is none, or cannot be written.
+    /// A folder is not empty, not a folder, or not writable.
     pub fn prepare(
         out: &Path,
         data: Option<&Path>,
@@ -80,7 +80,7 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         if let Some(path) = out.canonicalize().ok().filter(|path| path.is_dir()) {
-            // A run that is at work there is no run that was cut off.
+            // Tells a run at work there from an interrupted one.
             drop(Locked::new(path)?);
         }
         let fresh = check_free(out)?;
@@ -93,8 +93,8 @@ impl OutDir {
         Ok(this)
     }
 
-    /// Opens the folders of an interrupted run, and removes its rows, its databases, and what servers of it left in
-    /// shared memory if even the process that removes that was killed.
+    /// Opens the folders of an interrupted run. Removes its rows, its databases, and what its servers left in
+    /// shared memory, in case the process that removes it was also killed.
     pub fn reopen(
         out: Locked,
         named: Option<PathBuf>,
@@ -102,7 +102,7 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let this = Self::new(out, named, run_id, false, keep);
-        // Memory is found by the databases' folders.
+        // The databases' folders identify the memory.
         let began = Instant::now();
         while keeper::remove_abandoned(&this.data) && began.elapsed() < LEAVING_TAKES {
             std::thread::sleep(LEAVING_POLL);
@@ -125,11 +125,11 @@ impl OutDir {
         Self { out, named, data, fresh, keep }
     }
 
-    /// Clears away what a complete run left that was killed before it had cleaned up: every trial's
-    /// database is gone by then, or was to be kept.
+    /// Removes what a complete run left that was killed before it had cleaned up. Its databases are already
+    /// removed, or kept on purpose.
     pub fn tidy(out: Locked, named: Option<PathBuf>, run_id: &str) {
         let left = Self::new(out, named, run_id, false, true);
-        // Kept databases are not touched: empty folders only.
+        // Removes only an empty folder, so that kept databases stay.
         let _ = fs::remove_dir(&left.data);
     }
 
@@ -143,17 +143,17 @@ impl OutDir {
         Ok(())
     }
 
-    /// Whether the folder of the run is there: somebody may have removed it meanwhile.
+    /// Whether the folder of the run still exists.
     pub fn is_there(&self) -> bool {
         self.out.journal().exists()
     }
 
-    /// Where rows are staged.
+    /// The folder of staged rows.
     pub fn rows(&self) -> PathBuf {
         self.out.path.join(ROWS)
     }
 
-    /// A log's path, and as the result file names it.
+    /// Returns a log's path, and the path that the result file names.
     pub fn log(&self, name: &str) -> (PathBuf, String) {
         let relative = format!("{LOGS}/{name}.log");
         (self.out.path.join(&relative), relative)
@@ -162,14 +162,14 @@ impl OutDir {
     /// Creates the empty directory of a trial's database.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
-        // There may be what a run that was cut off has left of this trial.
+        // An interrupted run may have left a part of this trial.
         remove(&site)
             .and_then(|()| fs::create_dir(&site))
             .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
         Ok(site)
     }
 
-    /// Removes a trial's database, unless it is to be kept.
+    /// Removes a trial's database, unless databases are kept.
     pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
         if self.keep {
             return Ok(());
@@ -180,12 +180,12 @@ impl OutDir {
 
 impl Drop for OutDir {
     fn drop(&mut self) {
-        // What cannot be removed here stays where the user told us to write: nothing to add.
+        // What cannot be removed stays in the user's folder.
         let _ = remove(&self.rows());
         if !self.keep {
             let _ = remove(&self.data);
         }
-        // Empty ones only.
+        // Only if empty.
         let _ = fs::remove_dir(self.out.path.join(LOGS));
         if self.fresh {
             let _ = fs::remove_dir(&self.out.path);
@@ -200,7 +200,7 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder that processes which are about to end may still write to.
+/// Removes a folder to which ending processes may still write.
 fn remove_soon(dir: &Path) -> io::Result<()> {
     let began = Instant::now();
     loop {
@@ -216,13 +216,13 @@ fn remove_soon(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a folder; its absolute path.
+/// Creates a folder and returns its absolute path.
 fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| refused(folder, option, error))
 }
 
-/// The folder named for databases, as a run records it.
+/// Returns the absolute path of the folder for databases, as a run records it.
 pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
     folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
@@ -246,13 +246,12 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     let holds = |name| names.iter().any(|n| n == name);
     if holds(RESULT) {
         return refuse(
-            "holds the result of another run; name another folder with --out, remove this one, or \
-             go on with a run that was cut off by --resume",
+            "holds the result of another run; name another folder with --out, remove this one, or continue an interrupted run with --resume",
         );
     }
     if holds(JOURNAL) {
         return refuse(
-            "holds a run that was cut off; go on with it by --resume, name another folder with \
+            "holds an interrupted run; continue it with --resume, name another folder with \
              --out, or remove this one",
         );
     }
@@ -265,7 +264,7 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     }
 }
 
-/// Whether this is what a run leaves that was killed before its journal was there.
+/// Whether this is a leftover of a run that was killed before it had a journal.
 fn is_beginning(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -273,7 +272,7 @@ fn is_beginning(path: &Path) -> bool {
         || path == path.with_file_name(JOURNAL).with_extension(DRAFT)
 }
 
-/// A folder that cannot be used, and why.
+/// Makes the error for an unusable folder.
 fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
     let problem = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -1,4 +1,4 @@
-//! A whole run: from a plan to its result.
+//! A run, from a plan to its result.
 
 use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
@@ -19,22 +19,21 @@ use crate::{HarnessError, device, floor, journal, manifest, referees};
 mod trials;
 mod turns;
 
-/// What a row takes at most in a database, in bytes, for the warning about free space: twenty
-/// times the 48 bytes it has in memory.
+/// The most bytes per row in a database, for the warning about free space: twenty times the 48 bytes of
+/// a row in memory.
 const BYTES_PER_ROW: u64 = 48 * 20;
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
-/// into the folder of `options`. What goes wrong in one cell is in its status; the others run. No
-/// process and no database of the run is left when it returns, however it returns. A run that is
-/// cut off, by an interrupt or by the death of this process, can be gone on with by [`resume`](crate::resume).
+/// into the folder of `options`. A failure in one cell is recorded in its status, and the others run.
+/// However it returns, no process and no database of the run remains. [`resume`](crate::resume)
+/// continues a run after an interrupt or the death of this process.
 ///
-/// One run at a time in a process: orphaned processes that come to this process meanwhile are
-/// taken for the engines' and ended.
+/// A process can do one run at a time, because the run ends every orphaned process that this process
+/// adopts as an engine's.
 ///
 /// # Errors
-/// When the plan, a folder or the data cannot be used, when the disk is full, or when the run is
-/// interrupted: then the error holds the result of the trials that had ended, and the result file
-/// is written all the same.
+/// The plan, a folder or the data is unusable, the disk is full, or the run was interrupted. After an
+/// interrupt, the error holds the result of the finished trials and the result file is written.
 pub fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -120,7 +119,7 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
     }
 }
 
-/// Bytes the largest database of a plan may take.
+/// Estimates the bytes of the largest database of a plan.
 pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
         // A row of text is about as long as one in memory.
@@ -135,8 +134,8 @@ pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
 }
 
 impl Run<'_> {
-    /// Looks at the machine, makes the rows and measures the floor, so that trials can begin; of a
-    /// run that is gone on with, what the journal lacks.
+    /// Checks the machine, stages the rows and measures the floor, so that trials can begin. In a resumed
+    /// run, does only what the journal lacks.
     pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<(), HarnessError> {
         let needed = needed_bytes(self.plan, &self.journal.head.cells);
         for warning in manifest::warnings(machine, &self.dirs.data, needed).all {
@@ -159,7 +158,7 @@ impl Run<'_> {
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
             let (dir, interrupt) = (self.dirs.rows(), &self.options.interrupt);
             if self.plan.workload_files.contains_key(&id) {
-                // What reads somebody's files takes its memory, and its crash, along.
+                // A process that reads the user's files may crash, and its memory is freed with it.
                 let (parent, plan) = (std::process::id(), self.plan.clone());
                 let staging = Staging { parent, plan, workload: id, scales, dir };
                 self.stages.add_apart(staging, &self.options.worker, interrupt)?;
@@ -182,7 +181,7 @@ impl Run<'_> {
         {
             self.warn(says)?;
         }
-        // The harness's own cost. A run goes on without it.
+        // The harness's own cost. The run continues without it.
         let (floor, problems) = floor::measure(self)?;
         for problem in problems {
             self.warn(format!("the harness's own cost could not be measured: {problem}"))?;

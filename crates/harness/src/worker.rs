@@ -1,4 +1,4 @@
-//! The child's side of a trial: one cell, measured, in a process of its own.
+//! The worker process: answers one request of its parent.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,22 +15,21 @@ use crate::{Catalog, keeper};
 
 mod trial;
 
-/// The hidden `worker` command, with the engines and workloads of this build.
+/// Runs the hidden `worker` command with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
     serve(&Catalog::default())
 }
 
-/// Reads one request from standard input, a [`Job`] or a question about an engine; runs it and writes
-/// [`Event`]s to standard output, or the answer.
-/// Whatever else writes to standard output in this process ends up on standard error. Fails
-/// without an event only when it cannot speak to its parent; a panic or a crash is the parent's to
-/// report.
+/// Reads one request from standard input, a trial's job or a question about an engine. Runs it and
+/// writes events or the answer to standard output. Everything else that this process writes to standard
+/// output goes to standard error. Fails without an event only if it cannot reach its parent. The parent
+/// reports a panic or a crash.
 pub fn serve(catalog: &Catalog) -> ExitCode {
     exit("worker", converse(catalog))
 }
 
 fn converse(catalog: &Catalog) -> io::Result<()> {
-    // Before anything else runs in this process: an engine that prints must not be heard as ours.
+    // First of all, so that no output of an engine is taken for an event.
     let mut events = Events(private_stdout()?);
     let mut request = Vec::new();
     io::stdin().read_to_end(&mut request)?;
@@ -46,7 +45,7 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         }
         Request::Library { parent, path } => {
             die_with(parent)?;
-            // It needs no network to say what it is, and is told of none where the kernel gives a namespace.
+            // It needs no network for its description, so it gets none if the kernel allows a namespace.
             let _ = network::enter();
             return send(&mut events.0, &Described::of(&path));
         }
@@ -74,11 +73,11 @@ impl Events {
     }
 }
 
-/// Why a trial ends before its time.
+/// Why a trial ends early.
 enum Stop {
-    /// Nobody listens any more.
+    /// The parent no longer listens.
     Parent(io::Error),
-    /// The engine or the workload cannot go on.
+    /// The engine or the workload cannot continue.
     Failed(Status, String),
 }
 

@@ -46,7 +46,7 @@ fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out(
     let dir = tempfile::tempdir().unwrap();
     for (name, says) in [
         (RESULT, "the result of another run; name another folder with --out"),
-        (JOURNAL, "a run that was cut off"),
+        (JOURNAL, "an interrupted run"),
         ("thesis.tex", "holds other files (thesis.tex)"),
     ] {
         let file = dir.path().join(name);
@@ -71,7 +71,7 @@ fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
     let held = Locked::of_run(dir.path()).unwrap();
     assert!(refusal(dir.path()).contains("another run is at work"));
     drop(held);
-    assert!(refusal(dir.path()).contains("a run that was cut off"));
+    assert!(refusal(dir.path()).contains("an interrupted run"));
 }
 
 #[test]

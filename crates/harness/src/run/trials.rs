@@ -14,8 +14,8 @@ use crate::result_file::write_result;
 use crate::session::Run;
 use crate::{HarnessError, journal, manifest, race, schedule};
 
-/// `105 trials, each ended after 30 minutes at the latest (timeout)`: what is to be known before
-/// anything has been timed.
+/// Announces the trials before any is timed: `105 trials, each ended after 30 minutes at the latest
+/// (timeout)`.
 fn announced(trials: u32, plan: &Plan) -> String {
     let plural = if trials == 1 { "" } else { "s" };
     let trials = match plan.budget_ms {
@@ -68,7 +68,7 @@ impl Run<'_> {
         self.finished(complete)
     }
 
-    /// Runs trials for a time; whether it was not interrupted.
+    /// Runs trials until `ends`. Returns `false` if it was interrupted.
     fn within(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<bool, HarnessError> {
         let lasts = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         self.progress.note(&format!(
@@ -86,11 +86,11 @@ impl Run<'_> {
         if !(self.count(&counts, trials)? && self.explain(&explains, trials)?) {
             return Ok(false);
         }
-        // What those that count have left of their time.
+        // The time that the counting trials have left.
         self.race_on(cells, ends)
     }
 
-    /// Writes the result of a run that came to its end, or was interrupted.
+    /// Writes the result of a run that is complete or was interrupted.
     fn finished(
         mut self,
         complete: Result<bool, HarnessError>,
@@ -116,8 +116,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the result of a run whose folder is gone: into that folder, made anew, or else into one of
-    /// temporary files, and says where.
+    /// Writes the result of a run whose folder was removed: into that folder, created again, or otherwise
+    /// into a temporary one. Notes where.
     fn keep_result(&mut self) {
         let result = journal::assemble(&self.journal);
         let mut folders = vec![self.dirs.path().to_owned()];

@@ -11,8 +11,8 @@ use crate::session::{Purpose, Run};
 use crate::{HarnessError, race, throttle};
 
 impl Run<'_> {
-    /// Runs trials in their order, the `number`-th of the run first, and journals them; whether it
-    /// came to the last.
+    /// Runs trials in their order, from the `number`-th of the run, and journals them. Returns `false` if it
+    /// was interrupted.
     pub(crate) fn take_turns(
         &mut self,
         turns: &[Turn],
@@ -36,7 +36,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Runs a turn as the `number`-th trial; `None` where it was interrupted.
+    /// Runs a turn as the `number`-th trial. Returns `None` if it was interrupted.
     fn turn(
         &mut self,
         turn: Turn,
@@ -53,8 +53,8 @@ impl Run<'_> {
         Ok(trial)
     }
 
-    /// Checks that the engine of a trial is of the version of the trials before with the same library
-    /// and the same client, whose package may bring another.
+    /// Checks that the engine of a trial has the version of the earlier trials with the same library and
+    /// the same client. The package of a client may contain another version.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
         let of = |cell: &CellId| {
             let own = self.plan.configurations.get(&cell.engine);
@@ -77,9 +77,9 @@ impl Run<'_> {
         }
     }
 
-    /// The turn that is taken again after the last one, to see whether the machine drifted: the
-    /// first. None where that would say nothing: of a check of answers, or of a single trial; nor of one that
-    /// goes on until it is steady, which would take as long again.
+    /// Returns the first turn, to be repeated after the last one to measure the machine's drift. `None` for
+    /// a check of answers and for a single trial, where that shows nothing, and for one that runs until it
+    /// is steady, which would take too long.
     pub(super) fn first_again(&self, turns: &[Turn], cells: &[PlannedCell]) -> Option<Turn> {
         let measures = turns.len() > 1 && !self.options.once_per_setting;
         let first = turns.first().filter(|_| measures)?;
@@ -89,8 +89,8 @@ impl Run<'_> {
         Some(Turn { order: turns.len() as u32, ..*first })
     }
 
-    /// Makes the first trial again, as the `number`-th, and journals it apart; whether it came to its
-    /// end. A first trial that did not end well is not made again.
+    /// Repeats the first trial as the `number`-th, and journals it separately. Returns `false` if it was
+    /// interrupted. Skips a first trial that did not end well.
     pub(super) fn measure_drift(
         &mut self,
         turn: Turn,

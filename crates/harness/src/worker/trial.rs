@@ -45,7 +45,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     let client = configuration.and_then(|own| own.client.as_ref());
     let program = client.map(|client| Program::find(client, engine.info().id)).transpose()?;
 
-    // Rows, oracle and operations come first: what follows is the engine's alone.
+    // Rows, oracle and operations come first, so that what follows belongs to the engine.
     let spec = Spec {
         rows: job.rows.clone(),
         variant: job.cell.variant.clone(),
@@ -66,7 +66,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     enter(&job.groups)?;
-    // A program in another language has no part that is not its own.
+    // All memory of a program in another language counts as the engine's.
     let baseline_bytes = match client {
         Some(_) => Some(0),
         None => probe::resident_bytes(std::process::id()),
@@ -88,7 +88,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
 
     let mut trial = Trial {
         job,
-        // An engine that does nothing answers nothing.
+        // The engine that does nothing has no answers.
         checked: job.cell.engine != "null",
         bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
@@ -115,7 +115,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     Ok(trial.bench.finish()?)
 }
 
-/// Which setting of the tier is another at the end of a trial than when the engine was opened, if one is.
+/// Describes a setting of the tier that changed between opening the engine and the end of the trial, if any.
 fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<String> {
     ended.iter().find_map(|(name, now)| {
         let (_, then) = opened.iter().find(|(known, _)| known == name)?;
@@ -129,8 +129,8 @@ fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<St
     })
 }
 
-/// Enters the control group of the trial: what memory is taken from now on is charged to it. What was
-/// freed before goes back first, or it would be used again uncharged.
+/// Enters the control group of the trial, which is charged for memory allocated from now on. Returns
+/// freed memory to the system first: otherwise it would be used again uncharged.
 fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
     if groups.is_empty() {
         return Ok(());

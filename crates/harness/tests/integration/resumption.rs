@@ -100,7 +100,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
         // And the journal says the same as the result.
         let again = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         assert_eq!(trials_of(&again), trials);
-        let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was cut off"));
+        let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was interrupted"));
         assert_eq!(cut_off, before.manifest.finished.is_none() && !trials_of(&before).is_empty());
     }
 }

@@ -17,8 +17,8 @@ use crate::worker::{Stop, failed, status_of};
 use crate::{clock, cold};
 
 impl Trial<'_> {
-    /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
-    /// turn: [`Bench::ready`] puts the database right again.
+    /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready` restores the
+    /// database for the next one.
     pub(super) fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
         let BenchPhase { name, ops, execution, .. } = phase;
         let mut phase = phase.to_result();
@@ -70,7 +70,7 @@ impl Trial<'_> {
             let window = if lasts { watching.energy_window() } else { window };
             let explained = self.explainer.end(unexplained);
             let apart = watching.client_apart(self.job.url.is_some());
-            // An embedded engine is then in no process whose memory the parent samples.
+            // An embedded engine is then in a process whose memory the parent does not sample.
             let sampled = apart.is_none() || self.server.is_some();
             let between = between.filter(|_| sampled);
             let (engine, client) = apart.unwrap_or_else(|| self.probes.end(before));
@@ -180,7 +180,7 @@ impl Trial<'_> {
         let (status, reason) = (phase.status, phase.reason.clone());
         self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
         for part in parts.ended(status, reason) {
-            // Its runs go with it: nothing of it is watched while it runs.
+            // The event contains the runs, because nothing was observed during them.
             let runs = part.runs.clone();
             self.events.send(&Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;
             self.events.send(&Event::PhaseEnded(Box::new(part)))?;
@@ -188,7 +188,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Checks the answer of the run that was just measured, of an engine that answers.
+    /// Checks the answer of the run that was just measured, if the engine answers.
     fn check(
         &mut self,
         phase: usize,
@@ -203,8 +203,8 @@ impl Trial<'_> {
     }
 }
 
-/// Whether a run has a time. A clock that went backwards gives 0, which would make it the fastest
-/// of all.
+/// Checks that a run has a time. A clock that went backwards gives 0, which would make it the fastest of
+/// all.
 fn time_is_known(measured: Measured) -> Result<(), String> {
     if measured.elapsed_ns > 0 || measured.ops == 0 {
         return Ok(());
