@@ -20,24 +20,24 @@ use crate::error::Failure;
 /// The arguments of `embermark report`.
 #[derive(Args)]
 pub struct ReportArgs {
-    /// Result files, as `embermark run` writes them, folders of which every result below is taken, and
-    /// patterns such as 'results/**/*.json'. Several go into one HTML page, or with -o and --format csv or
-    /// parquet into one table, for which no more than one of them is in memory
+    /// Result files of `embermark run`, folders with results, and patterns such as 'results/**/*.json'
+    ///
+    /// A folder stands for every result in it and below it. Several results go into one HTML page (-o
+    /// FILE.html) or into one table (-o FILE --format csv or parquet).
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
-    /// The published comparisons headline by headline, in Markdown, from the results of
-    /// `embermark reproduce`
+    /// Compare the results of `embermark reproduce` with the published headlines, in Markdown
     #[arg(long)]
     reproduction: bool,
 
-    /// Write to this file: an HTML page where its name ends in .html, else the form of
-    /// --format; Parquet needs one
+    /// Write to this file: an HTML page if its name ends in .html, otherwise --format [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Results of `embermark durability` on this machine, each its folder or its file: what they show
-    /// wins over what embermark knows itself. Once for each
+    /// Result of `embermark durability` on this machine, a file or its folder; may be repeated
+    ///
+    /// Its findings take precedence over those that come with embermark.
     #[arg(long, value_name = "FILE")]
     durability: Vec<PathBuf>,
 
@@ -70,9 +70,9 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         page::write(&named, page, &known)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // There is one: several have been shown.
+    // There is exactly one: several were handled above.
     let (Some(path), Some(result)) = (paths.first(), results.first()) else {
-        return Err(Failure::usage("there is no result there: give a result file"));
+        return Err(Failure::usage("no result found: give a result file"));
     };
     let Some(out) = args.out else {
         let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
@@ -125,13 +125,13 @@ pub fn write_runs(
     };
     written.map_err(|error| match error {
         ReportError::Csv(_) | ReportError::Parquet(_) => Failure::runtime(error),
-        // A result that cannot be read.
+        // An unreadable result.
         _ => Failure::usage(error),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes or prints what the results say of the published comparisons.
+/// Writes or prints the comparison of results with published ones.
 fn reproduced(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let files = results_below(&args.results)?;
     let results = files.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>();

@@ -9,7 +9,7 @@ use embermark_report::{OfDevice, label};
 use super::repeat;
 use crate::error::Failure;
 
-/// Each result with a name that no other one has: its own, or where others have that too its whole path.
+/// Gives each result a unique name: its own, or its whole path if others have the same name.
 pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
     let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
     let mut times: HashMap<&str, u32> = HashMap::new();
@@ -26,7 +26,7 @@ pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
     named.collect()
 }
 
-/// The files that are named, those that a pattern names, and every result below the folders that are.
+/// Returns the named files, those that match a pattern, and every result below named folders.
 pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let mut left: Vec<PathBuf> = Vec::new();
@@ -50,14 +50,14 @@ pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Whether a file below a folder is taken for a result by its name: `*.json` or `*.json.gz`.
+/// Whether a file below a folder has a result's name: `*.json` or `*.json.gz`.
 fn is_named_as_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let text = name.to_string_lossy();
     (text.ends_with(".json") || text.ends_with(".json.gz")) && name != repeat::PARTS
 }
 
-/// What a pattern names; a path that is there, or has nothing of a pattern, names itself.
+/// Returns the paths that match a pattern. An existing path, or one without wildcards, matches itself.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = path.to_string_lossy();
     if path.exists() || !text.contains(['*', '?', '[']) {
@@ -65,7 +65,7 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let found = glob::glob(&text);
     let found =
-        found.map_err(|error| Failure::usage(format!("'{text}' is no pattern: {error}")))?;
+        found.map_err(|error| Failure::usage(format!("'{text}' is not a pattern: {error}")))?;
     let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(Failure::usage)?;
     if found.is_empty() {
         return Err(Failure::usage(format!("no file is named by '{text}'")));

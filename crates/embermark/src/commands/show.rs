@@ -1,4 +1,4 @@
-//! Options that choose how a result is shown, and what reports know beside the result.
+//! Options that choose how to show a result, and facts of this build that reports need.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::error::Failure;
 /// The heading of options about the result.
 pub const RESULT: &str = "Result";
 
-/// What tables hold beside the usual.
+/// Additional content of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Detail {
     Tables,
@@ -31,14 +31,14 @@ enum Detail {
     Published,
 }
 
-/// How a result is shown on standard output.
+/// Options for showing a result on standard output.
 #[derive(Args, Default)]
 pub struct ShowArgs {
-    /// Show all tables in place of the one screen, with: latency, intervals, explain, published
+    /// Show all tables instead of the one screen, with: latency, intervals, explain, published
     ///
-    /// tables: as they are. latency: with percentiles. intervals: with the 95 % intervals of times and
-    /// ratios. explain: with system calls, page faults, context switches and flushes per operation, which
-    /// `embermark run` then counts in trials after the timed ones. published: with every figure of the
+    /// tables: without additions. latency: with percentiles. intervals: with the 95 % intervals of times and
+    /// ratios. explain: with system calls, page faults, context switches and flushes per operation;
+    /// `embermark run` then counts them in trials after the timed ones. published: with every figure of the
     /// workloads' sources.
     #[arg(help_heading = RESULT, long, value_enum, value_delimiter = ',', value_name = "WHAT,…",
           hide_possible_values = true)]
@@ -61,20 +61,20 @@ pub struct ShowArgs {
     publishable: bool,
 }
 
-/// What this build knows of workloads and engines, beside what a result says.
+/// Facts about workloads and engines that are in this build and not in a result.
 pub struct Known {
-    /// Every phase of every workload in the order in which reports show them.
+    /// Every phase of every workload, in the order in which reports show them.
     pub order: Vec<&'static str>,
-    /// What adapters say of costs of their engines that stand out, by id.
+    /// Explanations of engines' conspicuous costs from their adapters, by id.
     pub explanations: Vec<(&'static str, &'static [Explained])>,
-    /// What was shown of their durability.
+    /// Findings about the engines' durability.
     pub durability: Record,
-    /// The rate at which a reader puts rows in, where they say so.
+    /// The reader's rows per day, if given.
     pub rows_per_day: Option<f64>,
 }
 
 impl Known {
-    /// All of it, with what runs of `embermark durability` of the reader's own have shown.
+    /// Collects the facts, with findings of the reader's own runs of `embermark durability`.
     pub fn with(own: Vec<Outcome>) -> Self {
         let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
         let explained = registry::all().iter().map(|engine| (engine.info().id, engine.explained()));
@@ -86,14 +86,14 @@ impl Known {
         }
     }
 
-    /// The same for a reader who puts so many rows in a day.
+    /// Sets the reader's rows per day.
     pub fn at(self, rows_per_day: Option<f64>) -> Self {
         Self { rows_per_day, ..self }
     }
 }
 
 impl ShowArgs {
-    /// All tables.
+    /// Options that show all tables.
     pub fn all_tables() -> Self {
         Self { show: vec![Detail::Tables], ..Self::default() }
     }
@@ -102,15 +102,15 @@ impl ShowArgs {
         self.show.contains(&detail)
     }
 
-    /// Whether what an operation asked of the system is to be shown.
+    /// Whether to show the system calls and other costs of an operation.
     pub fn explains(&self) -> bool {
         self.shows(Detail::Explain)
     }
 
-    /// The format asked for; `None` is the one screen.
+    /// Returns the requested format; `None` is the one screen.
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
-        // What is in the tables alone calls for them.
+        // Details that only tables have select the tables.
         let detail = !self.show.is_empty() || self.rows_per_day.is_some() || self.weight.is_some();
         let is_data =
             matches!(format, Some(Format::Json | Format::Csv | Format::Parquet | Format::Bencher));
@@ -123,7 +123,7 @@ impl ShowArgs {
         Ok(format.or(detail.then_some(Format::Table)))
     }
 
-    /// Refuses what shows nothing of results of these plans.
+    /// Refuses options without effect on results of these plans.
     pub fn has_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
         let scored = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.lasts);
         let scored: Vec<&str> = scored.map(|info| info.id).collect();
@@ -145,7 +145,7 @@ impl ShowArgs {
         Ok(())
     }
 
-    /// What these runs of `embermark durability` hold, as it may be shown.
+    /// Reads runs of `embermark durability`; with --publishable only what may be published.
     pub fn own(&self, paths: &[PathBuf]) -> Result<Vec<Outcome>, Failure> {
         let own = paths.iter().map(|path| load_durability(path)).collect::<Result<_, _>>();
         let own: Vec<Outcome> = own.map_err(Failure::usage)?;
@@ -173,12 +173,12 @@ impl ShowArgs {
         })
     }
 
-    /// The result as it may be shown: with --publishable without what may not be published.
+    /// Returns the result, with --publishable without figures that may not be published.
     pub fn allowed(&self, result: ResultFile) -> ResultFile {
         if self.publishable { result.publishable() } else { result }
     }
 
-    /// The result in a form that is no screen, without colours.
+    /// Formats the result without colours.
     pub fn text(
         &self,
         known: &Known,
