@@ -51,7 +51,7 @@ fn add(answers: &mut Answers, engine: &str, answer: &ResultSet) {
     if let Some((first, before)) = all.first()
         && let Some(FirstDifference(one, other)) = before.first_difference(answer)
     {
-        *answers = Err(format!("{first} answers {one}, {engine} answers {other}"));
+        *answers = Err(format!("{first} says {one}, {engine} says {other}"));
     } else if all.iter().all(|(known, _)| known != engine) {
         all.push((engine.to_owned(), answer.clone()));
     }

@@ -279,7 +279,7 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
             format!("cannot be written ({error}); name a folder of yours with {option}")
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            format!("is not a folder, or lies below a file; name a folder with {option}")
+            format!("is not a folder, or is below a file; name a folder with {option}")
         }
         _ if is_full(&error) => return HarnessError::file(path, "prepare the folder", error),
         _ => format!("cannot be made ({error}); name another folder with {option}"),

@@ -17,8 +17,7 @@ pub enum ReportError {
     Unreadable(PathBuf, #[source] std::io::Error),
     /// It stops in the middle.
     #[error(
-        "{} ends in the middle of a value, as a file does whose copy or run was cut off: copy it \
-         again, or take the run up with `embermark run --resume`", .0.display()
+        "{} ends in the middle of a value, like a file whose copy or run was interrupted: copy it again, or continue the run with `embermark run --resume`", .0.display()
     )]
     Truncated(PathBuf),
     /// It is the journal of a run and not its result.

@@ -26,7 +26,7 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
         format!("memory limit {limit} exceeds this machine's memory of {} MiB", memory >> 20)
     });
     let too_few = format!(
-        "{runs} runs of which the first {warmup_runs} warm up leave none to count: give at least {} \
+        "{runs} runs, the first {warmup_runs} of them warm-up runs, leave none to count: give at least {} \
          runs",
         warmup_runs.saturating_add(1)
     );

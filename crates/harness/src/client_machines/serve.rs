@@ -94,7 +94,7 @@ pub fn order(dir: &Path) -> ExitCode {
         let mut socket = UnixStream::connect(dir.join(SOCKET)).map_err(|error| {
             let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
             let last = said.lines().last().unwrap_or("it wrote nothing");
-            io::Error::new(error.kind(), format!("the client process is gone ({error}): {last}"))
+            io::Error::new(error.kind(), format!("the client process ended ({error}): {last}"))
         })?;
         socket.write_all(&orders)?;
         socket.shutdown(Shutdown::Write)?;

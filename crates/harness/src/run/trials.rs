@@ -129,7 +129,7 @@ impl Run<'_> {
                 .and_then(|()| write_result(&path, &result));
             let says = match &written {
                 Ok(()) => format!(
-                    "the folder of the run was removed meanwhile: what was measured is in {}",
+                    "the folder of the run was removed during the run: the result is in {}",
                     path.display()
                 ),
                 Err(error) => error.to_string(),

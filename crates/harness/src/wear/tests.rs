@@ -149,11 +149,11 @@ fn what_cannot_be_told_says_why() {
     assert!(Device::of("sda", &[], Some("smartctl 6.6\n")).why().contains("needs version 7.0"));
     assert_eq!(
         Device::of("vda", &[], None).why(),
-        "a virtual disk has no counters of wear: they are those of what it lies on"
+        "a virtual disk has no wear counters: the device below it has them"
     );
     assert_eq!(
         Device::of("mmcblk0", &[("device/type", "SD")], None).why(),
-        "an SD card has no counters of wear"
+        "an SD card has no wear counters"
     );
     assert!(
         Device::of("mmcblk0", &[("device/type", "MMC")], None)

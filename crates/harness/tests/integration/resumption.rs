@@ -198,7 +198,7 @@ fn another_plan_program_machine_or_data_is_refused_with_the_reason() {
     let machine = refusal(&journal.replacen("\"cpus\":", "\"cpus\":10", 1), None);
     assert!(machine.contains("number of CPUs was 10"), "{machine}");
     let rows = refusal(&journal.replacen("\"rows\":100", "\"rows\":101", 1), None);
-    assert!(rows.contains("rows of squares are no longer"), "{rows}");
+    assert!(rows.contains("rows of squares are not those"), "{rows}");
 
     let out = left(journal.as_bytes());
     let options = RunOptions { data: Some(out.path("")), ..out.options() };

@@ -195,8 +195,8 @@ mod tests {
         }
         let notes = said(&file);
         let wanted = "by rails; its 5 V rails are not in it; less the idle draw of 2.50 W (standard deviation \
-                  50.0 mW) of the 10.0 s before the first trial; read every 1.00 s, 6.00 ms a reading; in \
-                  the result file beside it: dram";
+                  50.0 mW) of the 10.0 s before the first trial; read every 1.00 s, 6.00 ms a reading; \
+                  also in the result file: dram";
         assert_eq!(notes[0], ("energy".to_owned(), wanted.to_owned()));
         assert_eq!(notes[1].0, "no energy");
         assert!(

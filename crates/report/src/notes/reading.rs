@@ -29,7 +29,7 @@ pub(super) fn notes(
     let time = || note("time", "mean of the counted runs of a trial, median over the trials");
     notes.push(sharing::time(file).unwrap_or_else(time));
     if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
-        let says = "time over that of the row's best, within one tier; * is the best";
+        let says = "time divided by the time of the row's best, within one tier; * is the best";
         notes.push(note("1.00x", says));
         notes.push(intervals(&measured));
     }
@@ -73,9 +73,7 @@ pub(super) fn notes(
         notes.extend((!who.is_empty()).then(|| note(mark, format!("{says}: {who}"))));
     }
     if !scaling.surprises.is_empty() {
-        let says = "a surprise: more than ten times the time for a row over a decade of rows, or more \
-                    than twenty times that of the next engine of its family; listed above with the \
-                    reason, where one is known";
+        let says = "a surprise: more than ten times the time per row over a decade of rows, or more than twenty times the time of the next engine of its family; listed above, with the reason if it is known";
         notes.push(note(grid::SURPRISE, says));
     }
     notes.extend(tiers(file, comparison));
@@ -118,9 +116,7 @@ pub(super) fn notes(
     }
     let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.any(|row| row.explained.iter().any(Option::is_some)) {
-        let says = "the cost of an operation: counted in runs of their own after the timed ones, system \
-                    calls with every one of them traced; what the engine's threads did in the \
-                    background meanwhile is in it; a missing column is 0 for all engines, or was not counted (--show explain shows the tables)";
+        let says = "the cost of an operation: counted in separate runs after the timed ones, with every system call traced; it includes the background work of the engine's threads; a missing column is 0 for all engines, or was not counted (--show explain shows the tables)";
         notes.push(note("explained", says));
     }
     notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));

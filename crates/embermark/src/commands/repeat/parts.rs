@@ -82,10 +82,10 @@ pub fn of(
     match (parts.is_empty(), device) {
         (false, _) => Ok(parts),
         (true, Some(device)) => Err(Failure::usage(format!(
-            "no piece of what is named emulates {}: leave out --device",
+            "none of the named pieces emulates {}: leave out --device",
             device.name
         ))),
-        (true, None) => Err(Failure::usage("no piece of what is named is left: name others")),
+        (true, None) => Err(Failure::usage("none of the named pieces is left: name others")),
     }
 }
 

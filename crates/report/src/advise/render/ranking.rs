@@ -63,7 +63,10 @@ pub(super) fn ranked_line(
         if let Some((worst, ratio)) = others.max_by(|a, b| a.1.total_cmp(b.1))
             && *ratio >= NEAR
         {
-            says.push(format!("worst of what was not weighed: {worst} {}", format::ratio(*ratio)));
+            says.push(format!(
+                "worst of the unweighted criteria: {worst} {}",
+                format::ratio(*ratio)
+            ));
         }
         if let Some(effective) = entry.effective_durability {
             says.push(format!("effective: {effective}"));

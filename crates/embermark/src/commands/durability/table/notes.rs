@@ -13,7 +13,7 @@ const KEY: [(&str, &str); 5] = [
     ),
     (
         "torn block",
-        "a write that was cut off within a block of 4 KiB, which a device of such sectors does not do",
+        "a write that was torn within a block of 4 KiB, which a device with such sectors does not do",
     ),
     (
         "lost",
