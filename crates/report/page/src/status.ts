@@ -80,7 +80,7 @@ export const MARKS: [string, string][] = [
   ["¹", "one commit per row, because the engine has no transactions, while others commit many rows together"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
   ["×", "a trial failed or timed out: the figure is of the others"],
-  ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
+  ["?", "a surprise: more than ten times the time per row over a decade of rows, or more than twenty times the time of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
   ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],

@@ -489,7 +489,7 @@ seen("what aged is curves over time, all engines on one axis, and the same figur
 seen("an engine of what aged can be left out, and stalls name what moved", aged, {}, async ({ tab }) => {
   const stalls = await tab.locator("#timelines .stalls tbody tr").allTextContents();
   assert.equal(stalls.length, 2);
-  assert.match(stalls[0] ?? "", /1\.5 s350 ms.*nothing that it tells of moved/);
+  assert.match(stalls[0] ?? "", /1\.5 s350 ms.*nothing that it reports changed/);
   assert.match(stalls[1] ?? "", /0\.5 s150 mscommitcheckpoints 3/);
   assert.equal(await tab.evaluate("window.bad"), undefined);
   await tab.locator("#timelines input[name=aged]").nth(1).uncheck();
