@@ -237,7 +237,7 @@ fn the_version_of_the_system_is_a_column_beside_the_release_that_was_fetched() {
         }
     }
     let words = ["run", "sensors", "--engines", "memory-system", "--out", "out"];
-    place.embermark(&words).with(2).saying(&["memory has no version of the system"]);
+    place.embermark(&words).with(2).saying(&["memory has no system version"]);
 }
 
 #[test]
