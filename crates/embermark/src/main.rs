@@ -29,7 +29,7 @@ use commands::{
 
 /// Which database belongs on this device, for this work?
 ///
-/// Measures databases on the machine it runs on, at equal durability, with every answer checked.
+/// embermark measures databases on this machine, at equal durability, and checks every answer.
 #[derive(Parser)]
 #[command(name = "embermark", version, long_version = built(), max_term_width = 100)]
 struct Cli {
@@ -39,56 +39,56 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure engines on workloads; with no arguments the work of a device, in five minutes
+    /// Measure engines on workloads; without arguments the work of a device, in five minutes
     Run(Box<run::RunArgs>),
-    /// Find the settings of engines that are best for a work and keep its tier
+    /// Find the engine settings that are fastest for a workload and keep its durability tier
     Tune(Box<tune::TuneArgs>),
-    /// Find the highest rate that engines sustain without a loss
+    /// Find the highest rate that engines sustain without losing rows
     ///
-    /// Of `machine` where no workload is named, or of your own rows: a workload file with a phase `arrive`, such as
-    /// `embermark init` writes.
+    /// The workload is `machine` by default, or a workload file with a phase `arrive`, for example one that
+    /// `embermark init` proposes for your rows.
     #[command(mut_arg("rate", |rate| rate.hide(true)))]
     Rate(Box<run::RateArgs>),
     /// Repeat published comparisons as they were run
     Reproduce(Box<repeat::ReproduceArgs>),
-    /// Say what this device is, and what would disturb a measurement on it
+    /// Describe this device, and what would disturb a measurement on it
     Doctor(doctor::DoctorArgs),
-    /// List the engines: what they are, whether they are here, how durable each can be
+    /// List the engines: what they are, whether they are installed, how durable each can be
     Engines(engines::EnginesArgs),
-    /// Look at your rows and propose a workload file for them
+    /// Read your rows and propose a workload file for them
     Init(init::InitArgs),
-    /// Print the code that opens and sets an engine as a client does that is measured
+    /// Print the code that opens and configures an engine like a measured client
     Snippet(snippet::SnippetArgs),
-    /// List the workloads with their phases and variants, or print one that is a file
+    /// List the workloads with their phases and variants, or print a workload file
     Workloads(workloads::WorkloadsArgs),
-    /// List the storages that can be imitated, try one, or measure a device into a file of one
+    /// List the storages that embermark can imitate, try one, or measure a device
     Storage(storage::StorageArgs),
     /// Describe, sample and convert the rows of the sensors workload
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
     Verify(verify::VerifyArgs),
-    /// Kill engines and cut the power under them, in the middle of commits, and look what is left
+    /// Kill engines and cut the power during commits, and check what is left
     Durability(durability::DurabilityArgs),
     /// Write the record of durability that is part of embermark, from results of `durability`
     #[command(hide = true)]
     DurabilityRecord(record::RecordArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
-    /// Make a static site of many results: choose engines and machines, rank, share
+    /// Make a static site of many results, with a choice of engines and machines and a ranking
     Site(site::SiteArgs),
     /// Compare two results of one machine: what became faster or slower
     Compare(compare::CompareArgs),
-    /// Fail a build where a result is slower than another by more than is allowed
+    /// Fail a build if a result is slower than another by more than allowed
     Gate(gate::GateArgs),
     /// Check whether a result may be published, rule by rule
     Check(check::CheckArgs),
-    /// Say which engines fit a need, from results
+    /// Recommend engines for your needs, from results
     Advise(advise::AdviseArgs),
-    /// Put the record of an external power meter beside a result: joules of its runs
+    /// Add the record of an external power meter to a result: joules of its runs
     Energy(energy::EnergyArgs),
-    /// Run one plan on many devices, over SSH by Ansible
+    /// Run one plan on many devices over SSH, with Ansible
     Fleet(fleet::FleetArgs),
-    /// Print what completes commands and options in a shell
+    /// Print the completion script of a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page of embermark or of one of its commands, in troff
     Man(completions::ManArgs),

@@ -35,10 +35,10 @@ impl Asked {
     /// Why there is no answer that can be used, after waiting for `patience`.
     pub fn why_none(&self, patience: Duration) -> String {
         if self.answer.len() as u64 == LONGEST {
-            return format!("said more than {} MiB", LONGEST >> 20);
+            return format!("wrote more than {} MiB", LONGEST >> 20);
         }
         let Some(status) = self.status else {
-            return format!("said nothing in {} s", patience.as_secs());
+            return format!("wrote nothing in {} s", patience.as_secs());
         };
         match status.signal() {
             Some(number) => {

@@ -173,8 +173,7 @@ fn missing(column: &str, engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
     }
     if engine.forbids_publishing() && plan.accepted_licences.iter().all(|other| other != id) {
         return unavailable(format!(
-            "its licence forbids publishing benchmark results without its vendor's consent; if you \
-             have accepted it, say so with --accept-license {id}"
+            "its licence forbids publishing benchmark results without its vendor's consent; if you have accepted it, add --accept-license {id}"
         ));
     }
     None

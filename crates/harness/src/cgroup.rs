@@ -130,7 +130,7 @@ impl Hierarchy {
         let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new() };
         for limit in (self.files)(asked)? {
             let of = |(controller, _): &&(&str, _)| *controller == limit.controller;
-            let (_, base) = self.bases.iter().find(of).ok_or("there is no such controller")?;
+            let (_, base) = self.bases.iter().find(of).ok_or("this controller does not exist")?;
             let dir = base.join(&name);
             // Two controllers may share a hierarchy.
             if !group.dirs.contains(&dir) {

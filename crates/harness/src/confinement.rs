@@ -57,7 +57,7 @@ impl Confinement {
     /// # Errors
     /// Why not.
     pub fn trial(&self, limit: MemoryLimit) -> Result<Cgroup, String> {
-        let hierarchy = self.hierarchy.as_ref().ok_or("there is no control group of this run's")?;
+        let hierarchy = self.hierarchy.as_ref().ok_or("this run has no control group")?;
         let of_device = self.asked.get("memory.max").and_then(|most| most.parse().ok());
         let most = of_device.map_or(limit.0, |most: u64| most.min(limit.0));
         let mut limits = self.asked.clone();

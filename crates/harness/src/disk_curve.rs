@@ -61,7 +61,7 @@ impl Sampler {
     }
 
     fn task(dir: &Path, every: Duration, most: usize, own_disk: bool) -> io::Result<Self> {
-        let began_ns = monotonic_ns().ok_or_else(|| io::Error::other("there is no clock"))?;
+        let began_ns = monotonic_ns().ok_or_else(|| io::Error::other("the clock is unreadable"))?;
         let (dir, every_ns) = (dir.to_owned(), every.as_nanos() as u64);
         let task = Task { dir, every_ns, most, own_disk, began_ns };
         companion::start(ROLE, &serde_json::to_string(&task)?).map(Self)

@@ -49,7 +49,7 @@ impl Engine for Elsewhere {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        let unknown = Tier::Unsupported { why: "its process said nothing of this tier" };
+        let unknown = Tier::Unsupported { why: "its process reported nothing about this tier" };
         self.tiers.get(durability as usize).copied().unwrap_or(unknown)
     }
 

@@ -71,7 +71,7 @@ pub enum HarnessError {
         problem: String,
     },
     /// A run that was cut off cannot be gone on with.
-    #[error("{path}: cannot go on with this run: {problem}", path = .path.display())]
+    #[error("{path}: cannot resume this run: {problem}", path = .path.display())]
     Resume {
         /// The journal.
         path: PathBuf,

@@ -132,7 +132,7 @@ fn with_calls(mut used: Trial, traced: &Trial) -> Trial {
             }
             None => {
                 let why = other.and_then(|other| other.reason.as_ref()).or(traced.reason.as_ref());
-                let why = why.map_or("their run did not come to its end", String::as_str);
+                let why = why.map_or("their run did not finish", String::as_str);
                 explained.not_explained.push(format!("system calls were not counted: {why}"));
             }
         }

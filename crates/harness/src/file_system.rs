@@ -48,7 +48,7 @@ const KINDS: [Kinds; 7] = [
     Kinds {
         names: &["ecryptfs", "fuse.encfs", "fuse.gocryptfs", "fuse.cryfs"],
         what: "on an encrypting file system",
-        means: "each page is encrypted when it is written and decrypted when it is read: figures contain that; compare with results of the same kind alone",
+        means: "each page is encrypted when it is written and decrypted when it is read: figures include that; compare only with results of the same kind",
     },
     Kinds {
         names: &["fuse", "fuseblk", "fuse."],

@@ -60,7 +60,7 @@ fn of_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
     };
     if trace.left_out > 0 {
         let kept = trace.len();
-        return refused(format!("more than {kept} accesses reached the disk, too many to be kept"));
+        return refused(format!("more than {kept} accesses reached the disk, too many to keep"));
     }
     // Runs and what comes after them, in the order of time.
     let window = |(began, ended): Between| Window { began, ended };

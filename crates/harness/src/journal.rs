@@ -234,7 +234,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     let warnings = warnings.chain(background_cpu::during(named)).collect();
     let missed = match (&journal.finished, head.plan.lasts_ms) {
         (Some(_), Some(_)) => "the time (--for) was over before its turn",
-        _ => "the run was cut off before its turn",
+        _ => "the run was interrupted before its turn",
     };
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);

@@ -1,11 +1,11 @@
 //! The folder a run writes to.
 //!
 //! ```text
-//! OUT/journal.jsonl   a line per ended trial, as they end
+//! OUT/journal.jsonl   one line per finished trial
 //! OUT/result.json     the result, at the end, on one line
 //! OUT/logs/           what a worker wrote to its standard error, if anything
-//! OUT/rows/           the staged rows, while the run goes on
-//! OUT/data/           the databases, while the run goes on, unless they live elsewhere
+//! OUT/rows/           the staged rows, during the run
+//! OUT/data/           the databases, during the run, unless they are elsewhere
 //! ```
 
 use std::fs;
@@ -18,6 +18,8 @@ use crate::error::is_full;
 use crate::{HarnessError, keeper};
 
 mod locked;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use locked::Locked;
 
@@ -26,7 +28,7 @@ pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the result file in it.
 pub const RESULT: &str = "result.json";
 
-/// What a journal is called until its first line is written.
+/// Extension of a journal until its first line is written.
 pub(crate) const DRAFT: &str = "jsonl.part";
 
 /// The options that name the folders, for messages.
@@ -37,20 +39,20 @@ const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
 
-/// How long processes of a run that was killed may take to leave its folders. The kernel ends them
-/// with it, and a server takes a moment to die.
+/// How long processes of a killed run may take to leave its folders. The kernel ends them together with
+/// the run, and a server takes a moment.
 const LEAVING_TAKES: Duration = Duration::from_secs(10);
 
-/// Time between two looks at whether they have.
+/// The interval of checks whether they have.
 const LEAVING_POLL: Duration = Duration::from_millis(20);
 
-/// The folders of a run, absolute. Dropping it removes those that are only needed during it.
+/// The absolute folders of a run. Dropping it removes those that are only needed during the run.
 #[derive(Debug)]
 pub(crate) struct OutDir {
     out: Locked,
-    /// The folder that was named for the databases.
+    /// The folder that the user named for the databases.
     pub named: Option<PathBuf>,
-    /// Where databases live.
+    /// The folder of the databases.
     pub data: PathBuf,
     /// Whether this run created `out`.
     fresh: bool,
@@ -66,11 +68,11 @@ impl Deref for OutDir {
 }
 
 impl OutDir {
-    /// Prepares `out`, which must be absent or empty. Databases live below `data` if it is given,
-    /// in a folder of this run's own, and in `out` otherwise. With `keep` they stay.
+    /// Prepares `out`, which must be absent or empty. Databases are in a folder of this run below `data` if
+    /// it is given, and in `out` otherwise. With `keep` they stay.
     ///
     /// # Errors
-    /// When a folder holds something already, is none, or cannot be written.
+    /// A folder is not empty, not a folder, or not writable.
     pub fn prepare(
         out: &Path,
         data: Option<&Path>,
@@ -78,7 +80,7 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         if let Some(path) = out.canonicalize().ok().filter(|path| path.is_dir()) {
-            // A run that is at work there is no run that was cut off.
+            // Tells a run at work there from an interrupted one.
             drop(Locked::new(path)?);
         }
         let fresh = check_free(out)?;
@@ -91,8 +93,8 @@ impl OutDir {
         Ok(this)
     }
 
-    /// Opens the folders of an interrupted run, and removes its rows, its databases, and what servers of it left in
-    /// shared memory if even the process that removes that was killed.
+    /// Opens the folders of an interrupted run. Removes its rows, its databases, and what its servers left in
+    /// shared memory, in case the process that removes it was also killed.
     pub fn reopen(
         out: Locked,
         named: Option<PathBuf>,
@@ -100,7 +102,7 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let this = Self::new(out, named, run_id, false, keep);
-        // Memory is found by the databases' folders.
+        // The databases' folders identify the memory.
         let began = Instant::now();
         while keeper::remove_abandoned(&this.data) && began.elapsed() < LEAVING_TAKES {
             std::thread::sleep(LEAVING_POLL);
@@ -123,11 +125,11 @@ impl OutDir {
         Self { out, named, data, fresh, keep }
     }
 
-    /// Clears away what a complete run left that was killed before it had cleaned up: every trial's
-    /// database is gone by then, or was to be kept.
+    /// Removes what a complete run left that was killed before it had cleaned up. Its databases are already
+    /// removed, or kept on purpose.
     pub fn tidy(out: Locked, named: Option<PathBuf>, run_id: &str) {
         let left = Self::new(out, named, run_id, false, true);
-        // Kept databases are not touched: empty folders only.
+        // Removes only an empty folder, so that kept databases stay.
         let _ = fs::remove_dir(&left.data);
     }
 
@@ -141,17 +143,17 @@ impl OutDir {
         Ok(())
     }
 
-    /// Whether the folder of the run is there: somebody may have removed it meanwhile.
+    /// Whether the folder of the run still exists.
     pub fn is_there(&self) -> bool {
         self.out.journal().exists()
     }
 
-    /// Where rows are staged.
+    /// The folder of staged rows.
     pub fn rows(&self) -> PathBuf {
         self.out.path.join(ROWS)
     }
 
-    /// A log's path, and as the result file names it.
+    /// Returns a log's path, and the path that the result file names.
     pub fn log(&self, name: &str) -> (PathBuf, String) {
         let relative = format!("{LOGS}/{name}.log");
         (self.out.path.join(&relative), relative)
@@ -160,14 +162,14 @@ impl OutDir {
     /// Creates the empty directory of a trial's database.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
-        // There may be what a run that was cut off has left of this trial.
+        // An interrupted run may have left a part of this trial.
         remove(&site)
             .and_then(|()| fs::create_dir(&site))
             .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
         Ok(site)
     }
 
-    /// Removes a trial's database, unless it is to be kept.
+    /// Removes a trial's database, unless databases are kept.
     pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
         if self.keep {
             return Ok(());
@@ -178,12 +180,12 @@ impl OutDir {
 
 impl Drop for OutDir {
     fn drop(&mut self) {
-        // What cannot be removed here stays where the user told us to write: nothing to add.
+        // What cannot be removed stays in the user's folder.
         let _ = remove(&self.rows());
         if !self.keep {
             let _ = remove(&self.data);
         }
-        // Empty ones only.
+        // Only if empty.
         let _ = fs::remove_dir(self.out.path.join(LOGS));
         if self.fresh {
             let _ = fs::remove_dir(&self.out.path);
@@ -198,7 +200,7 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder that processes which are about to end may still write to.
+/// Removes a folder to which ending processes may still write.
 fn remove_soon(dir: &Path) -> io::Result<()> {
     let began = Instant::now();
     loop {
@@ -214,13 +216,13 @@ fn remove_soon(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a folder; its absolute path.
+/// Creates a folder and returns its absolute path.
 fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| refused(folder, option, error))
 }
 
-/// The folder named for databases, as a run records it.
+/// Returns the absolute path of the folder for databases, as a run records it.
 pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
     folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
@@ -244,13 +246,12 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     let holds = |name| names.iter().any(|n| n == name);
     if holds(RESULT) {
         return refuse(
-            "holds the result of another run; name another folder with --out, remove this one, or \
-             go on with a run that was cut off by --resume",
+            "holds the result of another run; name another folder with --out, remove this one, or continue an interrupted run with --resume",
         );
     }
     if holds(JOURNAL) {
         return refuse(
-            "holds a run that was cut off; go on with it by --resume, name another folder with \
+            "holds an interrupted run; continue it with --resume, name another folder with \
              --out, or remove this one",
         );
     }
@@ -263,7 +264,7 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     }
 }
 
-/// Whether this is what a run leaves that was killed before its journal was there.
+/// Whether this is a leftover of a run that was killed before it had a journal.
 fn is_beginning(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -271,132 +272,17 @@ fn is_beginning(path: &Path) -> bool {
         || path == path.with_file_name(JOURNAL).with_extension(DRAFT)
 }
 
-/// A folder that cannot be used, and why.
+/// Makes the error for an unusable folder.
 fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
     let problem = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("cannot be written ({error}); name a folder of yours with {option}")
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            format!("is not a folder, or lies below a file; name a folder with {option}")
+            format!("is not a folder, or is below a file; name a folder with {option}")
         }
         _ if is_full(&error) => return HarnessError::file(path, "prepare the folder", error),
         _ => format!("cannot be made ({error}); name another folder with {option}"),
     };
     HarnessError::directory(path, problem)
-}
-
-#[cfg(test)]
-mod tests {
-    //! Folders of runs.
-
-    use super::*;
-
-    fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
-        OutDir::prepare(out, None, "id", false)
-    }
-
-    fn refusal(out: &Path) -> String {
-        let error = prepare(out).unwrap_err();
-        assert!(error.is_usage());
-        error.to_string()
-    }
-
-    #[test]
-    fn an_absent_folder_is_made_and_nothing_is_left_of_a_run_that_wrote_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let out = dir.path().join("a/b");
-        let prepared = prepare(&out).unwrap();
-        let site = prepared.site("x").unwrap();
-        assert!(site.is_absolute() && prepared.rows().is_dir());
-        fs::write(site.join("file"), "").unwrap();
-        prepared.remove_site(&site).unwrap();
-        assert!(!site.exists());
-        drop(prepared);
-        assert!(!out.exists());
-    }
-
-    #[test]
-    fn logs_and_results_stay_and_databases_go() {
-        let dir = tempfile::tempdir().unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        let prepared = OutDir::prepare(dir.path(), Some(elsewhere.path()), "id", false).unwrap();
-        fs::write(prepared.log("x").0, "said").unwrap();
-        fs::write(prepared.result(), "{}").unwrap();
-        prepared.site("x").unwrap();
-        assert!(elsewhere.path().join("embermark-id/x").is_dir());
-        drop(prepared);
-        assert!(dir.path().join("logs/x.log").is_file() && dir.path().join(RESULT).is_file());
-        assert!(!dir.path().join("rows").exists());
-        assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out() {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, says) in [
-            (RESULT, "the result of another run; name another folder with --out"),
-            (JOURNAL, "a run that was cut off"),
-            ("thesis.tex", "holds other files (thesis.tex)"),
-        ] {
-            let file = dir.path().join(name);
-            fs::write(&file, "").unwrap();
-            assert!(refusal(dir.path()).contains(says), "{}", refusal(dir.path()));
-            fs::remove_file(file).unwrap();
-        }
-        assert!(prepare(dir.path()).is_ok());
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_made_is_refused_with_the_way_out() {
-        let dir = tempfile::tempdir().unwrap();
-        let says = refusal(&dir.path().join("x".repeat(300)));
-        assert!(says.contains("cannot be made") && says.ends_with("with --out"), "{says}");
-    }
-
-    #[test]
-    fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(JOURNAL), "").unwrap();
-        let held = Locked::of_run(dir.path()).unwrap();
-        assert!(refusal(dir.path()).contains("another run is at work"));
-        drop(held);
-        assert!(refusal(dir.path()).contains("a run that was cut off"));
-    }
-
-    #[test]
-    fn a_file_or_a_folder_nobody_may_write_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(refusal(&file).contains("is not a folder"));
-        assert!(refusal(&file.join("below")).contains("is not a folder"));
-        // Not even root writes to this one.
-        assert!(prepare(Path::new("/proc/embermark")).is_err());
-
-        let out = dir.path().join("out");
-        let error = OutDir::prepare(&out, Some(&file), "id", false).unwrap_err();
-        assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
-        assert!(!out.exists());
-    }
-
-    /// What a process holds that a killed run was just starting, until it is another program.
-    #[test]
-    fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_does() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(JOURNAL), "").unwrap();
-        let held = fs::File::open(dir.path()).unwrap();
-        held.lock().unwrap();
-        let error = Locked::of_run(dir.path()).unwrap_err();
-        assert!(
-            error.is_usage() && error.to_string().contains("another run is at work"),
-            "{error}"
-        );
-        let letting_go = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
-            drop(held);
-        });
-        assert!(Locked::of_run(dir.path()).is_ok());
-        letting_go.join().unwrap();
-    }
 }

@@ -63,7 +63,7 @@ fn answer(
     let CellId { engine: referee, workload, scale, .. } = cell;
     let here = run.options.catalog.engine(referee);
     if !here.is_ok_and(|engine| matches!(engine.availability(), Availability::Ready { .. })) {
-        run.progress.note(&format!("{referee} is not here to say what is right"));
+        run.progress.note(&format!("{referee} is not available to check the answers"));
         return Ok(());
     }
     let asked = questions.join(", ");
@@ -81,7 +81,7 @@ fn answer(
         let why = why.map_or_else(|| trial.status.to_string(), Clone::clone);
         // Engines show the place in the text below it.
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-        run.progress.note(&format!("{referee} cannot say {question}: {why}"));
+        run.progress.note(&format!("{referee} cannot answer {question}: {why}"));
     }
     Ok(())
 }

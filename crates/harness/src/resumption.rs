@@ -90,10 +90,10 @@ pub fn resume(
     let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
     let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
     let done = before.trials.len();
-    progress.note(&format!("going on with the run of {started}: {done} of {all} trials are done"));
+    progress.note(&format!("continuing the run of {started}: {done} of {all} trials are done"));
     if done > 0 {
         journal.warn(format!(
-            "the run was cut off and gone on with at {} after {done} of {all} trials: the machine \
+            "the run was interrupted and continued at {} after {done} of {all} trials: the machine \
              may have been in another state before",
             manifest::now()
         ))?;
@@ -123,9 +123,7 @@ fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, S
             None if url.is_incomplete() => {
                 let variable = passwords::variable(engine);
                 return Err(format!(
-                    "user, password and parameters of the server of {engine} at {url} are written \
-                     nowhere: give them again by --url {engine}=URL; the password may stand in the \
-                     environment as {variable}"
+                    "user, password and parameters of the server of {engine} at {url} are not recorded: give them again with --url {engine}=URL; the password may be in the environment as {variable}"
                 ));
             }
             None => {}
@@ -181,7 +179,7 @@ fn another_tool(before: &Tool, now: &Tool) -> Option<String> {
     (before != now).then(|| {
         format!(
             "embermark {before} began it, and this is {now}: their figures do not belong in one \
-             result; go on with the program that began it, or begin a new run"
+             result; continue with the program that began it, or begin a new run"
         )
     })
 }
@@ -249,8 +247,7 @@ fn changes(before: &Machine, now: &Machine) -> Vec<String> {
     let warning = |(what, before, now)| {
         let (before, now) = other(before, now)?;
         Some(format!(
-            "the {what} was {before} when the run began and {now} when it was gone on with; set it \
-             back and begin a new run where that matters"
+            "the {what} was {before} when the run began and {now} when it continued; set it back and begin a new run if that matters"
         ))
     };
     changed.into_iter().filter_map(warning).collect()

@@ -190,7 +190,7 @@ impl Run<'_> {
             let gone = io::Error::from(io::ErrorKind::NotFound);
             return Err(HarnessError::file(
                 self.dirs.path(),
-                "go on in the folder of the run",
+                "continue in the folder of the run",
                 gone,
             ));
         }

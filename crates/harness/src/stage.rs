@@ -43,7 +43,7 @@ impl Stages {
         };
         let Some((workload, rows)) = before.iter().find(differs) else { return Ok(()) };
         let problem = format!(
-            "the rows of {workload} are no longer those it began with ({}, {} rows); put the data \
+            "the rows of {workload} are not those that it began with ({}, {} rows); put the data \
              back, or begin a new run",
             rows.name, rows.rows
         );

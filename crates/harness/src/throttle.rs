@@ -122,7 +122,7 @@ fn being_cooled(device: &Path) -> Option<String> {
 fn raspberry_pi(system: &System) -> Option<String> {
     let names =
         ["the voltage is too low", "its clock is capped", "it is throttled", "it is too hot"];
-    Some(format!("the firmware says that {}", firmware(system, 0, names)?))
+    Some(format!("the firmware reports that {}", firmware(system, 0, names)?))
 }
 
 /// What it has seen since the machine began: the same bits, 16 higher.
@@ -191,7 +191,7 @@ mod tests {
             "its clock is limited to 600 of 1500 MHz",
             "it is slowed to cool it (cpufreq-cpu0, step 2)",
             "cpu-thermal is at 82 °C, and from 80 °C on it is slowed",
-            "the firmware says that the voltage is too low and it is throttled",
+            "the firmware reports that the voltage is too low and it is throttled",
         ];
         assert_eq!(seen(&hot), expected);
     }

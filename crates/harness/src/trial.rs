@@ -131,7 +131,7 @@ impl Supervisor<'_> {
                 Some((Status::TimedOut, text))
             }
             (How::Garbled(line), _) => {
-                let text = format!("the worker wrote what is no event, in {whereabouts}: {line:?}");
+                let text = format!("the worker wrote an invalid event, in {whereabouts}: {line:?}");
                 Some((Status::Failed, text))
             }
             (How::Ended, exit) => match (record.failure.take(), exit) {

@@ -42,7 +42,7 @@ pub fn try_out(
         for (known, own) in facts.opened.map_err(refused)?.into_iter().flatten() {
             if known == OWN_DURABILITY {
                 says.push(format!(
-                    "configuration {name}: {own}: its durability is as its author says"
+                    "configuration {name}: {own}: its durability is what its author claims"
                 ));
             }
         }

@@ -62,8 +62,7 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
     warnings.extend(file_system::warnings(machine, data));
     warnings.extend(machine.limits_in_words().map(|limits| {
         format!(
-            "this process is limited to {limits} (cgroup): figures are those of a machine with no \
-             more; run it outside of the container or the service, or keep the limits if your \
+            "this process is limited to {limits} (cgroup): figures are those of a machine with these limits; run it outside the container or service, or keep the limits if your \
              programs have them"
         )
     }));

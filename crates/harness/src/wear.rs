@@ -36,10 +36,10 @@ fn read_with(system: &System, data: &Path, smartctl: &Path) -> Wear {
                 smart::counters(smartctl, &format!("/dev/{}", block_device::name(disk)))
             }
             kind @ (Kind::SdCard | Kind::Card) => {
-                Err(format!("{} has no counters of wear", kind.article()))
+                Err(format!("{} has no wear counters", kind.article()))
             }
             kind @ (Kind::Virtual | Kind::Loop | Kind::Memory) => Err(format!(
-                "{} has no counters of wear: they are those of what it lies on",
+                "{} has no wear counters: the device below it has them",
                 kind.article()
             )),
         },

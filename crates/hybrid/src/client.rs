@@ -1,43 +1,42 @@
-//! A client: the front with its changes taken down, and a way to the mirror.
+//! A client of the hybrid: the front store, the records of its changes, and a connection to the mirror.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use embermark_contract::kv::mirror::{Decode, Mirror, Side};
+use embermark_contract::kv::mirror::Mirror;
 use embermark_contract::kv::{KvStore, Pairs, Table, TableDef, Work};
-use embermark_contract::sql::SqlStore;
-use embermark_contract::{EngineError, Result, Scope};
+use embermark_contract::{Result, Scope};
 
-use crate::books::{Books, Entry, Stamp, TABLES};
+use crate::Options;
+use crate::books::{Books, Entry, TABLES};
 use crate::cold;
 use crate::keeper::Keeper;
 use crate::mirror::Connection;
 use crate::noting::{Each, Note, Numbers};
-use crate::refresh::{self, Before, Source};
-use crate::shared::{Shared, State};
-use crate::{NAME, Options};
+use crate::shared::Shared;
 
-/// A key-value store with a mirror, as one client of it. Its tables are the front's; what it adds is
+mod mirroring;
+
+/// One client of a key-value store with a mirror. Its tables are the front's. It adds
 /// [`KvStore::mirror`].
 pub struct Hybrid {
     pub(crate) front: Box<dyn KvStore>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) note: Note,
-    /// The tables' numbers in the books, by their numbers in the front,
+    /// The tables' numbers in the books, by their numbers in the front.
     pub(crate) numbers: Numbers,
-    /// and the other way round.
+    /// The tables' numbers in the front, by their numbers in the books.
     pub(crate) tables: [Option<Table>; TABLES],
-    /// Their names, and the lengths of their keys.
+    /// The tables' names and key lengths.
     names: [Option<(String, Option<usize>)>; TABLES],
-    /// A value that was got by itself.
+    /// The value of a single `get`.
     value: Vec<u8>,
     pub(crate) connection: Option<Connection>,
-    /// Says that there is another client.
+    /// Counts this client among the clients.
     _client: Arc<()>,
-    /// Of the client that opened the database.
+    /// Present in the client that opened the database.
     pub(crate) first: Option<First>,
-    /// Whether it is to be left as by a crash.
+    /// Whether closing simulates a crash.
     pub(crate) crashes: bool,
 }
 
@@ -51,7 +50,7 @@ impl Drop for First {
 }
 
 impl Hybrid {
-    /// A hybrid of an open front. Its mirror is opened when it is first needed.
+    /// Makes a hybrid of an open front. The mirror is opened when it is first needed.
     ///
     /// # Errors
     /// When the front reports one.
@@ -59,7 +58,7 @@ impl Hybrid {
         let books = Books::open(&mut *front)?;
         let place = Arc::new(OnceLock::new());
         let shared = Arc::new(Shared::new(options, Keeper::start(&place)?));
-        // It is empty: nobody else has it.
+        // It is empty: nothing else has a reference to it.
         let _ = place.set(Arc::downgrade(&shared));
         let kept = books.cold.all(&mut *front)?;
         cold::check(&shared, &kept)?;
@@ -73,7 +72,7 @@ impl Hybrid {
         shared.next.store(next, Ordering::Release);
         shared.oldest.store(ends.map_or(next, |(oldest, _)| oldest), Ordering::Release);
         shared.committed.store(next - 1, Ordering::Release);
-        // A mirror that was closed well would miss what is not recorded.
+        // A mirror that was closed properly would miss changes that are not recorded.
         shared.noting.store(stamp.is_some(), Ordering::Release);
         let first = First(Arc::clone(&shared));
         let mut hybrid = Self { first: Some(first), ..Self::over(front, books, shared) };
@@ -81,7 +80,7 @@ impl Hybrid {
         Ok(hybrid)
     }
 
-    /// A further client, over one of the front's.
+    /// Makes a further client, over a further client of the front.
     pub(crate) fn join(mut front: Box<dyn KvStore>, shared: Arc<Shared>) -> Result<Self> {
         let books = Books::open(&mut *front)?;
         Ok(Self::over(front, books, shared))
@@ -103,7 +102,7 @@ impl Hybrid {
         }
     }
 
-    /// Has the mirror refreshed in the background, where that is wanted.
+    /// Starts the background refresh of the mirror, if the options ask for it.
     pub(crate) fn keep_fresh(&mut self) -> Result<()> {
         if self.first.is_some() && self.shared.options.refresh_every.is_some() {
             let opener = self.front.open_client()?;
@@ -112,7 +111,7 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Does what no other client may be open for.
+    /// Does work that needs exclusive access, with the background refresh paused.
     pub(crate) fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let in_background = self.first.is_some() && self.shared.options.refresh_every.is_some();
         if in_background {
@@ -123,7 +122,7 @@ impl Hybrid {
         done.and_then(|done| again.map(|()| done))
     }
 
-    /// Says that all of a table has changed, if that has to be known.
+    /// Records that a whole table has changed, if its changes are recorded.
     fn changed(&mut self, table: Table) -> Result<()> {
         let Self { front, shared, note, numbers, .. } = self;
         match numbers.get(table).filter(|id| shared.is_noted(*id)) {
@@ -132,7 +131,7 @@ impl Hybrid {
         }
     }
 
-    /// Gives the mirror up where the records have become too many.
+    /// Gives up the mirror if there are too many records.
     fn limit(&mut self) -> Result<()> {
         let shared = &self.shared;
         if shared.noted.load(Ordering::Acquire) <= shared.options.log_limit {
@@ -143,151 +142,6 @@ impl Hybrid {
         if shared.noted.swap(0, Ordering::AcqRel) > shared.options.log_limit {
             shared.tell("too much has changed since a question was asked: the mirror is given up");
             self.give_up()?;
-        }
-        Ok(())
-    }
-
-    /// From now on no changes are recorded, and the next question makes the mirror anew.
-    fn give_up(&mut self) -> Result<()> {
-        self.shared.set_current(None);
-        self.note.books.take_stamp(&mut *self.front)?;
-        self.shared.noting.store(false, Ordering::Release);
-        // What is recorded is of no use: the transactions to come remove it.
-        let last = self.shared.next.load(Ordering::Acquire) - 1;
-        self.shared.applied.store(last, Ordering::Release);
-        Ok(())
-    }
-
-    /// The tables that are shown, as this client numbers them.
-    fn open_shown(&mut self) -> Result<()> {
-        for (id, shown) in self.shared.all_shown() {
-            if self.tables[usize::from(id)].is_none() {
-                let (name, key_length) = (&*shown.table, shown.key_length);
-                let table = self.front.table(&TableDef { name, key_length, indexes: &[] })?;
-                self.tables[usize::from(id)] = Some(table);
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens the mirror and brings everything acknowledged to it, unless it is there.
-    ///
-    /// # Errors
-    /// When the front or the mirror reports one.
-    pub fn refresh(&mut self) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
-        let mut state = shared.state();
-        self.open_shown()?;
-        if shared.current().is_none() {
-            self.open_mirror(&mut state)?;
-        }
-        self.connect(state.generation, || shared.keeper.let_in())?;
-        self.catch_up(&mut state, None)
-    }
-
-    /// Has a connection to the mirror of a number, which `let_in` gives where there is none.
-    fn connect(
-        &mut self,
-        generation: u64,
-        let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
-    ) -> Result<()> {
-        if self.connection.as_ref().is_none_or(|known| known.generation != generation) {
-            self.connection = None;
-            self.connection = Some(Connection::new(let_in()?, generation));
-        }
-        Ok(())
-    }
-
-    /// Brings what is lacking to the mirror that is open, over a connection that is.
-    pub(crate) fn catch_up(&mut self, state: &mut State, before: Option<Before<'_>>) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
-        if shared.is_fresh() {
-            return Ok(());
-        }
-        let brought =
-            self.with_mirror(|source, sql| refresh::changes(source, sql, (&shared, state), before));
-        if brought.is_err() {
-            // It is not known what has become of it.
-            shared.set_current(None);
-        }
-        brought
-    }
-
-    fn with_mirror<T>(
-        &mut self,
-        work: impl FnOnce(Source<'_>, &mut dyn SqlStore) -> Result<T>,
-    ) -> Result<T> {
-        let Self { front, note, tables, connection, .. } = self;
-        let Some(connection) = connection else {
-            return Err(EngineError::failed(NAME, "refresh its mirror", "it is not connected"));
-        };
-        work(Source { front: &mut **front, books: note.books, tables }, &mut *connection.sql)
-    }
-
-    fn open_mirror(&mut self, state: &mut State) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
-        let books = self.note.books;
-        let stamp = books.stamp(&mut *self.front)?;
-        if stamp.is_some() {
-            // From here on it is not what the stamp says.
-            books.take_stamp(&mut *self.front)?;
-        }
-        self.connection = None;
-        let (generation, fit) = shared.keeper.open(state.generation, stamp)?;
-        state.generation = generation;
-        if let Some(fit) = fit {
-            state.highest = fit.highest;
-            shared.applied.store(fit.applied, Ordering::Release);
-            self.connect(generation, || shared.keeper.let_in())?;
-            self.with_mirror(|source, sql| refresh::views(source, sql, (&shared, state)))?;
-        } else {
-            state.highest.clear();
-            shared.noting.store(true, Ordering::Release);
-            // Behind it no transaction is under way that had not seen that.
-            let barrier = self.note.all_of(&mut *self.front, &shared, None)?;
-            self.connect(generation, || shared.keeper.let_in())?;
-            let rows =
-                self.with_mirror(|source, sql| refresh::everything(source, sql, (&shared, state)));
-            if let Err(error) = rows {
-                shared.noting.store(false, Ordering::Release);
-                return Err(error);
-            }
-            shared.applied.store(barrier, Ordering::Release);
-            shared.noted.store(0, Ordering::Release);
-        }
-        shared.set_current(Some(generation));
-        Ok(())
-    }
-
-    /// In the background: brings what is lacking to a mirror that is open, unless somebody is at it.
-    /// `let_in` gives a connection.
-    pub(crate) fn catch_up_behind(
-        &mut self,
-        let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
-    ) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
-        let Some(generation) = shared.current().filter(|_| !shared.is_fresh()) else {
-            return Ok(());
-        };
-        let Some(mut state) = shared.idle_state() else { return Ok(()) };
-        self.open_shown()?;
-        self.connect(generation, let_in)?;
-        self.catch_up(&mut state, None)
-    }
-
-    /// Closes the mirror, to be opened again as it is, unless `crashed`.
-    pub(crate) fn close_mirror(&mut self, crashed: bool) -> Result<()> {
-        self.connection = None;
-        let shared = Arc::clone(&self.shared);
-        let mut state = shared.state();
-        let was_open = shared.current().is_some();
-        shared.set_current(None);
-        let stamp = Stamp::draw(shared.next.load(Ordering::Acquire));
-        let signed = (was_open && !crashed).then(|| (stamp, std::mem::take(&mut *state)));
-        let is_signed = signed.is_some();
-        shared.keeper.close(signed)?;
-        if is_signed {
-            self.note.books.put_stamp(&mut *self.front, stamp)?;
         }
         Ok(())
     }
@@ -348,81 +202,5 @@ impl KvStore for Hybrid {
 
     fn mirror(&mut self) -> Option<&mut dyn Mirror> {
         Some(self)
-    }
-}
-
-impl Mirror for Hybrid {
-    fn show(&mut self, table: Table, decode: Arc<dyn Decode>) -> Result<()> {
-        let id = self.numbers.get(table).ok_or_else(|| {
-            EngineError::failed(NAME, "show a table", "it was not opened by this client")
-        })?;
-        let name = self.names[usize::from(id)].clone().unwrap_or_default();
-        let entry = Entry { id, shown: true };
-        let known = self.note.books.entry(&mut *self.front, &name.0)?;
-        if known != entry {
-            let books = self.note.books;
-            self.front.within(Scope::Batch, |batch| books.set(batch, &name.0, entry))?;
-        }
-        let shared = Arc::clone(&self.shared);
-        let _state = shared.state();
-        if shared.show(id, name, decode) && shared.current().is_some() {
-            self.note.all_of(&mut *self.front, &shared, Some(id))?;
-        }
-        cold::is_dated(&shared, id)
-    }
-
-    fn refresh(&mut self) -> Result<()> {
-        Hybrid::refresh(self)
-    }
-
-    fn sql(&mut self) -> Result<(&mut dyn SqlStore, u64)> {
-        let generation = self.connection.as_ref().map(|connection| connection.generation);
-        if generation.is_none() || generation != self.shared.current() || !self.shared.is_fresh() {
-            self.refresh()?;
-        }
-        let applied = self.shared.applied.load(Ordering::Acquire);
-        let Some(connection) = &mut self.connection else {
-            return Err(EngineError::failed(NAME, "ask its mirror", "it is not connected"));
-        };
-        if connection.knows != applied {
-            connection.knows = applied;
-            connection.sql.data_changed();
-        }
-        Ok((&mut *connection.sql, connection.generation))
-    }
-
-    fn side(&self, question: &str) -> Option<Side> {
-        self.shared.router().side(question)
-    }
-
-    fn took(&mut self, question: &str, side: Side, time: Duration) {
-        self.shared.router().took(question, side, time);
-    }
-
-    fn failed(&mut self, error: &EngineError) -> Result<bool> {
-        if error.is_unsupported() {
-            return Ok(false);
-        }
-        let shared = Arc::clone(&self.shared);
-        let _state = shared.state();
-        let is_whole = self.is_whole();
-        if !is_whole {
-            shared.tell(&format!("the mirror is damaged and is made anew: {error}"));
-            shared.set_current(None);
-        }
-        Ok(!is_whole)
-    }
-}
-
-impl Hybrid {
-    /// Whether every row of the mirror can be read.
-    fn is_whole(&mut self) -> bool {
-        let Some(connection) = &mut self.connection else { return false };
-        self.shared.all_shown().iter().all(|(_, shown)| {
-            let text = format!("SELECT COUNT(COLUMNS(*)) FROM {}", shown.rows.name);
-            let sql = &mut *connection.sql;
-            let read = sql.prepare(&text).and_then(|all| sql.query(all, &[], &mut |_| Ok(())));
-            read.is_ok()
-        })
     }
 }

@@ -241,10 +241,13 @@ impl FromStr for Rate {
         let wrong = || format!("rate '{text}' is neither a number of samples a second nor max");
         match text {
             "max" => Ok(Self::Max),
-            _ => match text.parse().map_err(|_| wrong())? {
-                0 => Err("a rate of 0 samples a second is no machine: give at least 1".to_owned()),
-                rate => Ok(Self::PerSecond(rate)),
-            },
+            _ => {
+                match text.parse().map_err(|_| wrong())? {
+                    0 => Err("a rate of 0 samples per second measures nothing: give at least 1"
+                        .to_owned()),
+                    rate => Ok(Self::PerSecond(rate)),
+                }
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The URL of a server, whose secrets are for its client alone.
+//! The URL of a server, whose secrets only its client sees.
 
 use std::fmt;
 
@@ -7,55 +7,58 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub use secrets::Secrets;
 
+mod form;
+mod hidden;
+mod keywords;
 mod parts;
 mod secrets;
 #[cfg(test)]
 mod tests;
 
-/// Stands for what is not shown: a user, a password and parameters, or a URL that cannot be read.
+/// Replaces what is not shown: a user, a password and parameters, or a URL that cannot be read.
 const HIDDEN: &str = "***";
 
-/// What RFC 3986 has encoded in a password.
+/// Characters that RFC 3986 encodes in a password.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The URL of a server that already runs, or whatever else its client takes for one. Shown, debugged
-/// and serialised as scheme, host, port and database, and nothing else: the rest stands in no result,
-/// journal, log or page.
+/// The URL of a server that already runs, or whatever else its client accepts in its place. Shown,
+/// debugged and serialised as scheme, host, port and database only: no result, journal, log or page
+/// contains the rest.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct ServerUrl(String);
 
 impl ServerUrl {
-    /// A URL as the user gave it.
+    /// Takes a URL as the user gave it.
     pub const fn new(url: String) -> Self {
         Self(url)
     }
 
-    /// With its secrets, for the client of the server.
+    /// The whole URL with its secrets, for the client of the server.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Its secrets, to be taken out of what its client says.
+    /// The secrets of the URL, to be removed from messages of its client.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self)
     }
 
-    /// Checks that it is one that an engine's client takes.
+    /// Checks that an engine's client accepts the URL.
     ///
     /// # Errors
-    /// What is wrong with it and how it is written, without a part of it.
+    /// What is wrong and the right form, without any part of the URL.
     pub fn check(&self, engine: &str) -> Result<(), String> {
-        parts::check(engine, &self.0)
+        form::check(engine, &self.0)
     }
 
-    /// Whether a part of it is gone: it was read from where only the place of a server is written.
+    /// Whether a part is hidden, because the URL comes from a file that keeps only the server's address.
     pub fn is_incomplete(&self) -> bool {
         self.0.contains(HIDDEN)
     }
 
-    /// The same with a password behind a user that has none. It is percent-encoded as RFC 3986 asks of
-    /// that part, and quoted among libpq's keywords.
+    /// Adds a password to a user that has none: percent-encoded as RFC 3986 requires, or quoted among
+    /// libpq's keywords.
     #[must_use]
     pub fn with_password(&self, password: &str) -> Self {
         let Ok(parts) = parts::read(&self.0) else { return self.clone() };

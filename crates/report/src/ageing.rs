@@ -169,7 +169,7 @@ impl Line<'_> {
             return "0".to_owned();
         }
         if background.is_empty() {
-            return format!("{} (it tells nothing)", format::count(*stalled));
+            return format!("{} (it reports nothing)", format::count(*stalled));
         }
         let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
         for name in stalls.iter().flat_map(|stall| stall.moved.keys()) {
@@ -180,7 +180,8 @@ impl Line<'_> {
         let named = causes.iter().take(NAMED);
         let named = named.map(|(name, times)| format!("{} in {times}", text::plain(name)));
         let named = text::joined(named, ", ");
-        let named = if named.is_empty() { "nothing it tells of moved".to_owned() } else { named };
+        let named =
+            if named.is_empty() { "nothing that it reports changed".to_owned() } else { named };
         format!("{} ({named})", format::count(*stalled))
     }
 }
@@ -270,9 +271,7 @@ fn legend(lines: &[Line<'_>]) -> Vec<Note> {
                   mean and the line of least squares through them rises or falls by no more than 10 % \
                   (SNIA, Solid State Storage Performance Test Specification), after the window was \
                   replaced twice";
-    let columns = "of the last five rounds: rows/s, commit (median), its p99 and max, question p99, how \
-                   long it took for the oldest rows to go; at first: in the first minute, or until the window \
-                   was full where that is sooner; a p99 of fewer than 100 is their largest";
+    let columns = "over the last five rounds: rows/s, commit (median), its p99 and max, question p99, the time to delete the oldest rows; at first: in the first minute, or until the window was full if that is sooner; a p99 of fewer than 100 values is the largest";
     let amounts = "space: allocated blocks at the end; written/byte: what reached a device of its own for \
                    each byte of the rows, all rounds; stalls: operations above 100 ms, and of the \
                    engine's own counters which moved in the seconds of how many of them";

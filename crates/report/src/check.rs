@@ -1,4 +1,4 @@
-//! Whether a result may stand in public beside others: the rules, and what a result says to each.
+//! Whether a result may be published: the rules, and the result's answer to each.
 //! `docs/check.md` has the reasons and the sources of the limits.
 
 mod anonymous;
@@ -50,7 +50,7 @@ pub fn check(file: &ResultFile) -> Vec<Answer> {
     rules::RULES.iter().map(answer).collect()
 }
 
-/// Whether a result may stand in public: no rule failed.
+/// Whether a result may be published: no rule failed.
 pub fn may_stand(answers: &[Answer]) -> bool {
     !answers.iter().any(|answer| matches!(answer.finding, Finding::Failed(_)))
 }

@@ -17,8 +17,7 @@ pub enum ReportError {
     Unreadable(PathBuf, #[source] std::io::Error),
     /// It stops in the middle.
     #[error(
-        "{} ends in the middle of a value, as a file does whose copy or run was cut off: copy it \
-         again, or take the run up with `embermark run --resume`", .0.display()
+        "{} ends in the middle of a value, like a file whose copy or run was interrupted: copy it again, or continue the run with `embermark run --resume`", .0.display()
     )]
     Truncated(PathBuf),
     /// It is the journal of a run and not its result.
@@ -37,7 +36,7 @@ pub enum ReportError {
     )]
     NotAResult(PathBuf, &'static str),
     /// It fails rules of a check that it was to pass.
-    #[error("{} fails {}: `embermark check` says what to do", .0.display(), .1)]
+    #[error("{} fails {}: `embermark check` explains what to do", .0.display(), .1)]
     FailsCheck(PathBuf, String),
     /// Written by a newer embermark: its schema.
     #[error(
@@ -50,8 +49,7 @@ pub enum ReportError {
     NoDurability(PathBuf),
     /// Something else than a result of `embermark durability`: what and where.
     #[error(
-        "{} is no result of `embermark durability` ({}): give its folder, or its result.json; a run \
-         that was cut off has one when `embermark durability --resume` has ended it", .0.display(), .1
+        "{} is not a result of `embermark durability` ({}): give its folder, or its result.json; an interrupted run has one when `embermark durability --resume` has ended it", .0.display(), .1
     )]
     NotDurability(PathBuf, String),
     /// A result, with a field that is missing or not what it should be: its path and what.
@@ -75,8 +73,7 @@ pub enum ReportError {
     SameRun(PathBuf, PathBuf, String),
     /// A file with more than is read of a result.
     #[error(
-        "{} has more than {LARGEST_MIB} MiB of JSON, which is the most that embermark reads of a result: it is none, or \
-         measure fewer cells in a run", .0.display()
+        "{} has more than {LARGEST_MIB} MiB of JSON, the largest result that embermark reads: give a result, or measure fewer cells in a run", .0.display()
     )]
     TooLarge(PathBuf),
     /// A gzip file whose contents are cut off or damaged: bytes of its text before that, and what is wrong.
@@ -84,7 +81,7 @@ pub enum ReportError {
     Damaged(PathBuf, usize, #[source] std::io::Error),
     /// Something else than a site of embermark is where one is to go.
     #[error(
-        "{} is no site of embermark and not empty: name another folder with --out, or empty this one",
+        "{} is not a site of embermark and not empty: name another folder with --out, or empty this one",
         .0.display()
     )]
     NotASite(PathBuf),
@@ -100,7 +97,7 @@ pub enum ReportError {
     #[error("cannot write the result as CSV: {0}")]
     Csv(#[from] csv::Error),
     /// A form that is no text was asked for as one.
-    #[error("Parquet is no text: name a file for it with --out runs.parquet")]
+    #[error("Parquet is not text: name a file for it with --out runs.parquet")]
     NoText,
     /// Parquet could not be written.
     #[error("cannot write the runs as Parquet: {0}")]

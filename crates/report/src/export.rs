@@ -1,6 +1,7 @@
 //! The forms a result can be given in, one module each.
 
 mod bencher;
+mod column;
 mod columns;
 mod csv;
 mod disk;
@@ -10,6 +11,7 @@ mod flash;
 mod json;
 mod lines;
 pub(crate) mod markdown;
+mod observed;
 mod parquet;
 mod several;
 mod statistics;

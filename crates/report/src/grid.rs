@@ -37,7 +37,7 @@ pub(crate) const SURPRISE: &str = "?";
 pub(crate) const STRONGER: &str = "+";
 /// Keeps less than the tier asks.
 pub(crate) const WEAKER: &str = "(weaker)";
-/// A configuration: settings of its own, durability as its author says.
+/// A configuration: settings of the user's, durability as its author claims.
 pub(crate) const OWN_SETTINGS: &str = "§";
 /// A configuration whose settings are not the tier's.
 pub(crate) const OWN_DURABILITY: &str = "(own)";
@@ -67,7 +67,7 @@ pub struct Annotated {
     /// The table; it may have no rows, where there is only something to say.
     #[serde(flatten)]
     pub grid: Grid,
-    /// What is to be known.
+    /// What to know.
     pub notes: Vec<Note>,
 }
 

@@ -191,7 +191,7 @@ fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
     if error.is_eof() {
         ReportError::Truncated(path)
     } else if error.is_data() {
-        ReportError::NotAResult(path, "it is no object")
+        ReportError::NotAResult(path, "it is not an object")
     } else {
         ReportError::NotJson(path, error.to_string())
     }

@@ -1,28 +1,30 @@
-//! What stands below the tables: what the marks mean, why a cell has no figures, what the figures
-//! were measured with.
+//! The notes below the tables: what the marks mean, why a cell has no figures, what the figures were
+//! measured with.
 
 mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
 mod pipelined;
+mod provenance;
+mod reading;
 mod repeated;
 mod sharing;
 mod steady;
 pub(crate) mod storage;
 mod timed;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_model::plan::Dataset;
-use embermark_model::result::{Floor, Machine, Manifest, ResultFile, Trial};
+use embermark_model::result::ResultFile;
 use serde::Serialize;
+
+pub(crate) use provenance::{hardware, machine};
 
 use crate::drift::{self, Drift};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
-use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
-use crate::{format, grid, text};
+use crate::summary::Comparison;
+use crate::text;
 
 /// Lines under one heading. No section is empty.
 #[derive(Clone, Debug, Serialize)]
@@ -36,37 +38,34 @@ pub struct Section {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What it is about; may be empty.
+    /// The subject; may be empty.
     pub about: String,
-    /// What it says.
+    /// The text.
     pub says: String,
 }
-
-/// Something measured, and where: its group, its row and its engine.
-type Seen<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
 
 pub(crate) fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
     Note { about: about.into(), says: says.into() }
 }
 
-/// What stands on the face of a report with figures that may not be published.
+/// Returns the warning at the top of a report with figures that may not be published.
 pub(crate) fn face(file: &ResultFile) -> Option<String> {
     face_of(&file.unpublishable())
 }
 
-/// The same of the engines named.
+/// Returns the warning at the top of a report with figures of these engines that may not be published.
 pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
     Some(secret(engines)? + " (--publishable leaves them out)")
 }
 
-/// That figures of the engines named may not be published.
+/// Returns the statement that figures of these engines may not be published.
 pub(crate) fn secret(engines: &[&str]) -> Option<String> {
     let named = names(engines.iter().map(|engine| text::plain(engine)));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named}"))
 }
 
-/// Every note of a report, in sections.
+/// Returns every note of a report, in sections.
 pub(crate) fn sections(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -86,12 +85,12 @@ pub(crate) fn sections(
         ("Storage", storage::notes(file)),
         ("Durability", shown::notes(durability)),
         ("Energy and wear", energy::notes(file)),
-        ("How to read it", reading(file, comparison, scaling)),
-        ("Measured with", measured_with(file, path)),
+        ("How to read it", reading::notes(file, comparison, scaling)),
+        ("Measured with", provenance::notes(file, path)),
     ])
 }
 
-/// The sections that say something.
+/// Returns the sections that are not empty.
 pub(crate) fn filled<T: Into<String>>(
     sections: impl IntoIterator<Item = (T, Vec<Note>)>,
 ) -> Vec<Section> {
@@ -99,7 +98,7 @@ pub(crate) fn filled<T: Into<String>>(
     sections.map(|(title, notes)| Section { title: title.into(), notes }).collect()
 }
 
-/// What may have disturbed the figures.
+/// Returns what may have disturbed the figures.
 pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     let drift = drift::of(file).filter(Drift::is_notable);
     let drift = drift.map(|drift| {
@@ -111,360 +110,7 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     warnings.chain(storage::fast(file)).chain(storage::late(file)).collect()
 }
 
-/// What the tables' marks and units mean: of each only when it occurs.
-fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
-    let groups = comparison.groups.iter();
-    let of_group = |group| {
-        let group: &Group<'_> = group;
-        group.measured().map(move |(row, engine, measured)| (group, row, engine, measured))
-    };
-    let measured: Vec<Seen<'_>> = groups.flat_map(of_group).collect();
-    let mut notes = Vec::new();
-    if measured.is_empty() {
-        return notes;
-    }
-    let time = || note("time", "mean of the counted runs of a trial, median over the trials");
-    notes.push(sharing::time(file).unwrap_or_else(time));
-    if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
-        let says = "time over that of the row's best, within one tier; * is the best";
-        notes.push(note("1.00x", says));
-        notes.push(intervals(&measured));
-    }
-    let by_schedule = file.plan.target_rate.is_some();
-    if !by_schedule && measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
-        let says = "time of one operation, as not every engine did the same number";
-        notes.push(note(grid::PER_OPERATION, says));
-    }
-    notes.extend(sharing::schedule(&measured));
-    notes.extend(sharing::machines(file, &measured));
-    notes.extend(stopped(file, &measured));
-    let apart = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or four \
-                 trials); it counts all the same";
-    type Applies = fn(&Measured<'_>) -> bool;
-    let marks: [(&str, Applies, &str); 5] = [
-        (
-            grid::CLIENT_SIDE,
-            |measured| measured.figure.client_side,
-            "done by client code over scans and point operations, for want of a query",
-        ),
-        (
-            grid::COMMITS_EACH,
-            |measured| measured.commits_each,
-            "one commit a row, for want of transactions, beside many rows in a transaction",
-        ),
-        (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
-        (
-            grid::TAINTED,
-            |measured| measured.tainted,
-            "the phase ended well and its cell did not: shown, not ranked",
-        ),
-        (
-            grid::LOST,
-            |measured| measured.lost > 0,
-            "a trial failed or timed out: the figure is of the others",
-        ),
-    ];
-    for (mark, applies, says) in marks {
-        let who = measured.iter().filter(|(.., figure)| applies(figure));
-        let who = names(who.map(|(_, _, engine, _)| engine.name()));
-        notes.extend((!who.is_empty()).then(|| note(mark, format!("{says}: {who}"))));
-    }
-    if !scaling.surprises.is_empty() {
-        let says = "a surprise: more than ten times the time for a row over a decade of rows, or more \
-                    than twenty times that of the next engine of its family; listed above with the \
-                    reason, where one is known";
-        notes.push(note(grid::SURPRISE, says));
-    }
-    notes.extend(tiers(file, comparison));
-    notes.extend(broken(comparison));
-    let usage = comparison.groups.iter().flat_map(|group| &group.usage);
-    if usage.clone().any(|usage| usage.is_measured()) {
-        let says = format!(
-            "one counted run of every phase, summed, and the largest memory of any, without what \
-             the worker held before it opened the engine{}; medians over the trials",
-            baselines(file)
-        );
-        let counted = usage.clone().any(|usage| usage.get(Resource::Written).is_some());
-        let says = match &file.manifest.not_counted {
-            Some(why) => format!("{says}; {}", text::plain(why)),
-            None if counted => format!(
-                "{says}; written and flushes are of one run on a block device of its own, \
-                 maintenance included, on disk of rows loaded once"
-            ),
-            None => format!("{says}; bytes that reach the disk were not counted"),
-        };
-        let floored = usage.clone().any(|usage| usage.get(Resource::PeakAboveFloor).is_some());
-        let floor = match floored {
-            true => {
-                "; above floor: peak memory without what the engine that does nothing holds for \
-                     the same phases"
-            }
-            false => "",
-        };
-        let says = says + floor;
-        let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
-        let mark = if short { "; ^ less than the whole work was done" } else { "" };
-        notes.push(note("resources", format!("{says}{mark}")));
-    }
-    let rows = comparison.groups.iter().flat_map(|group| &group.rows);
-    if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
-        let says = "written/byte: what one load brought to a block device of its own for each byte \
-                    of the rows' values; maintenance: the engine's checkpoint or compaction after the \
-                    last run; total/byte: written/byte, maintenance included";
-        notes.push(note("loads", says));
-    }
-    let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
-    if rows.any(|row| row.explained.iter().any(Option::is_some)) {
-        let says = "what an operation cost: counted in runs of their own after the timed ones, system \
-                    calls with every one of them traced; what the engine's threads did in the \
-                    background meanwhile is in it; a column that is missing is 0 for all, or counted \
-                    for nobody (--show explain shows the tables)";
-        notes.push(note("explained", says));
-    }
-    notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
-    notes
-}
-
-/// The harness's own cost: of each phase of each workload, an operation; of an older file of a point
-/// read.
-fn floors(floor: &Floor) -> Option<String> {
-    let phase =
-        |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
-    let workload = |(name, phases): (&String, &BTreeMap<String, f64>)| {
-        format!("{}: {}", text::plain(name), text::joined(phases.iter().map(phase), ", "))
-    };
-    match floor.phases.is_empty() {
-        true => floor.read_ns.map(|ns| format!("{} per point read", format::duration(ns))),
-        false => {
-            let all = text::joined(floor.phases.iter().map(workload), "; ");
-            Some(format!("an operation of the engine that does nothing: {all}"))
-        }
-    }
-}
-
-/// What the ratios are worth: which differences are shown, or that too few trials tell of none.
-fn intervals(measured: &[Seen<'_>]) -> Note {
-    let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
-    if none {
-        let says = "not measured: they take 3 trials or more, so nothing says which of the ratios \
-                    near 1 are differences";
-        return note("intervals", says);
-    }
-    let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
-                the trials includes 1, and nobody wins alone (--show intervals shows them)";
-    note(grid::NOT_SIGNIFICANT, says)
-}
-
-/// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.
-fn baselines(file: &ResultFile) -> String {
-    let inside = |trial: &&Trial| {
-        let mut runs = trial.phases.iter().flat_map(|phase| &phase.runs);
-        runs.all(|run| run.client.is_none())
-    };
-    let trials = file.cells.iter().flat_map(|cell| &cell.trials).filter(inside);
-    let held = || trials.clone().filter_map(|trial| trial.baseline_bytes);
-    let show = |bytes: u64| format::bytes(bytes as f64);
-    match (held().min().map(show), held().max().map(show)) {
-        (Some(least), Some(most)) if least == most => format!(" ({least})"),
-        (Some(least), Some(most)) => format!(" ({least} to {most})"),
-        _ => String::new(),
-    }
-}
-
-/// What `^` means, and how far each got that was stopped.
-fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
-    let place = |seen: &Seen<'_>| {
-        let stop = seen.3.figure.stop?;
-        Some(format!(
-            "{}: {} of {}",
-            where_of(seen),
-            format::count(stop.done),
-            format::count(stop.of)
-        ))
-    };
-    let places: Vec<String> = measured.iter().filter_map(place).collect();
-    let limit = file.plan.max_run_time_ms.map(|ms| format::duration(ms as f64 * 1e6));
-    let limit = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
-    (!places.is_empty()).then(|| {
-        let places = places.join("; ");
-        let bound = match file.plan.lasts_ms {
-            Some(_) => ", or at 20 times the best's time",
-            None => "",
-        };
-        let says =
-            format!("stopped at the longest run time{limit}{bound}; operations done: {places}");
-        note(grid::STOPPED, says)
-    })
-}
-
-/// `postgres load (commit-each), sensors 10k process`.
-fn where_of((group, row, engine, _): &Seen<'_>) -> String {
-    let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
-    let variant = text::plain(row.variant.unwrap_or(group.variant));
-    let workload = text::plain(group.workload);
-    format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
-}
-
-/// Which engines have another effective durability than was asked for, or settings of their own, and
-/// which are references.
-fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
-    let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
-        let asked = group.durability;
-        let effective = |only: &str, effective| {
-            format!("effective durability {only}{effective} where {asked} was asked")
-        };
-        let key = if engine.reference {
-            (grid::REFERENCE, "shown for orientation, never ranked".to_owned())
-        } else if engine.by_url {
-            (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
-        } else if let Some(configuration) =
-            file.plan.configurations.get(engine.id).filter(|own| own.has_settings())
-        {
-            let (mark, own) = match engine.own_durability {
-                Some(own) => (grid::OWN_DURABILITY, format!(", so not ranked: it has {own}")),
-                None => (grid::OWN_SETTINGS, String::new()),
-            };
-            let says = format!("{configuration}: durability as its author says{own}");
-            (mark, text::plain(&says))
-        } else if let Some(tier) = engine.stronger(asked) {
-            (grid::STRONGER, effective("", tier))
-        } else {
-            (grid::WEAKER, effective("only ", engine.weaker(asked)?) + ", so not ranked")
-        };
-        Some((key, text::plain(engine.id)))
-    };
-    let groups = comparison.groups.iter();
-    let engines = groups.flat_map(|group| group.engines.iter().map(move |one| (group, one)));
-    let mut said = text::by_key(engines.filter_map(say));
-    said.sort_by_key(|((mark, _), _)| *mark);
-    let line = |((mark, says), engines): ((&str, String), Vec<String>)| {
-        note(mark, format!("{says}: {}", engines.join(", ")))
-    };
-    said.into_iter().map(line).collect()
-}
-
-/// Which engines broke what a tier promises.
-fn broken(comparison: &Comparison<'_>) -> Option<Note> {
-    let engines = comparison.groups.iter().flat_map(|group| &group.engines);
-    let who = names(engines.filter(|engine| engine.broken).map(Engine::name));
-    let says = "broke what the tier promises, as 'Durability' above has it: its times are of less";
-    (!who.is_empty()).then(|| note(grid::BROKEN, format!("{says}: {who}")))
-}
-
-/// Names without repetition.
+/// Joins names without repetition.
 pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
     text::unique(all).join(", ")
-}
-
-fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
-    let Manifest { floor, datasets, machine, tool, started, finished, .. } = &file.manifest;
-    let floor = floor.as_ref().and_then(floors);
-    let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
-    let unfinished = if finished.is_none() { ", not finished" } else { "" };
-    let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);
-    let head = [("harness floor", floor), ("drift", drift::of(file).map(|drift| drift.says()))];
-    let further = [
-        ("engines", Some(versions(file))),
-        ("client machines", client_machines(file)),
-        ("hardware", Some(self::machine(machine))),
-        ("embermark", Some(text::plain(&made))),
-        ("result file", path.map(|path| text::plain(&path.display().to_string()))),
-    ];
-    let said = |(about, says): (&str, Option<String>)| {
-        Some(note(about, says.filter(|says| !says.is_empty())?))
-    };
-    let datasets = datasets.iter().filter_map(|(workload, dataset)| data(workload, dataset));
-    let head = head.into_iter().filter_map(said).chain(datasets);
-    head.chain(further.into_iter().filter_map(said)).collect()
-}
-
-/// What was dropped from a data set and what is unusual about the rest, if anything.
-fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
-    let list = |(head, counts): (&str, &BTreeMap<String, u64>)| {
-        let items =
-            counts.iter().map(|(what, n)| format!("{} {}", format::count(*n), text::plain(what)));
-        (!counts.is_empty()).then(|| format!("{head}: {}", text::joined(items, ", ")))
-    };
-    let parts = [("not used", &dataset.dropped), ("remarks", &dataset.remarks)];
-    let says = text::joined(parts.into_iter().filter_map(list), "; ");
-    (!says.is_empty()).then(|| note(format!("{} rows", text::plain(workload)), says))
-}
-
-fn versions(file: &ResultFile) -> String {
-    let show = |(engine, versions): (&str, Vec<&str>)| {
-        let versions = versions.iter().map(|version| text::clipped(version, 60));
-        // With settings it has a note of its own.
-        let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
-        let own =
-            own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
-        let library = library_of(file, engine).unwrap_or_default();
-        let engine = text::plain(engine);
-        format!("{engine} {}{own}{library}", text::joined(versions, " and "))
-    };
-    text::joined(summary::versions(file).into_iter().map(show), "; ")
-}
-
-/// The library of an engine that is no part of embermark: its file, and the beginning of its digest.
-fn library_of(file: &ResultFile, engine: &str) -> Option<String> {
-    let library = file.manifest.engines.get(engine)?.engine_library.as_ref()?;
-    let digest: String = library.sha256.chars().take(16).collect();
-    Some(format!(" (of {}, SHA-256 {}…)", text::plain(&library.file), text::plain(&digest)))
-}
-
-/// The machines that the clients were on, where there were several: of each what is not the same of all.
-fn client_machines(file: &ResultFile) -> Option<String> {
-    let Manifest { client_machines, machine: common, .. } = &file.manifest;
-    let differs = |machine: &Machine| {
-        let own = |of: fn(&Machine) -> Option<String>| of(machine).filter(|_| of(common).is_none());
-        let of = [
-            own(|machine| machine.board.clone()),
-            own(|machine| machine.cpu.clone()),
-            own(|machine| machine.cpus.map(|cpus| format::counted(cpus.into(), "CPU"))),
-        ];
-        of.into_iter().flatten().map(|word| text::plain(&word)).collect::<Vec<_>>().join(", ")
-    };
-    let named = client_machines.iter().map(|(name, machine)| match differs(machine) {
-        own if own.is_empty() => text::plain(name),
-        own => format!("{} ({own})", text::plain(name)),
-    });
-    let named: Vec<String> = named.collect();
-    (!named.is_empty()).then(|| {
-        let says = "below is what all of them have in common; the server is another machine or one of them";
-        format!("{}: {says}", named.join(", "))
-    })
-}
-
-/// The machine in a line; empty when nothing of it could be read.
-pub(crate) fn machine(machine: &Machine) -> String {
-    let of = |value: &Option<String>| value.as_deref().map(text::plain);
-    let parts = [
-        Some(hardware(machine)).filter(|hardware| !hardware.is_empty()),
-        of(&machine.os),
-        of(&machine.kernel),
-        of(&machine.file_system).map(|system| match machine.journal {
-            Some(false) => format!("{system} file system without a journal"),
-            _ => format!("{system} file system"),
-        }),
-        of(&machine.device),
-        // Pages of 4 KiB go without saying.
-        machine
-            .page_bytes
-            .filter(|bytes| *bytes != 4096)
-            .map(|bytes| format!("pages of {} KiB", bytes >> 10)),
-        machine.limits_in_words().map(|limits| format!("limited to {limits} (cgroup)")),
-        machine.emulates.as_ref().map(|emulated| {
-            format!("limited to emulate {}, not that device", text::plain(&emulated.device))
-        }),
-    ];
-    text::joined(parts.into_iter().flatten(), ", ")
-}
-
-/// Its processor and its memory.
-pub(crate) fn hardware(machine: &Machine) -> String {
-    let parts = [
-        machine.cpu.as_deref().map(text::plain),
-        machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
-        machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
-    ];
-    text::joined(parts.into_iter().flatten(), ", ")
 }

@@ -226,7 +226,7 @@ fn alone(lines: &[&Line<'_>]) -> Option<String> {
     match text::unique(competing).as_slice() {
         [] => Some("No engine has figures that can be compared.".to_owned()),
         [one] => Some(format!(
-            "{} has nobody to compare with: its times are in the tables.",
+            "{} has no engine to compare with: its times are in the tables.",
             text::plain(one)
         )),
         _ => None,

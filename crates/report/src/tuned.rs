@@ -85,7 +85,7 @@ pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
     notes.push(note("last run", plain(&format!("embermark report {}", last.display()))));
     let left_out = tuned.found.left_out.iter();
     notes
-        .extend(left_out.map(|what| note("left out", plain(&format!("for want of time, {what}")))));
+        .extend(left_out.map(|what| note("left out", plain(&format!("for lack of time, {what}")))));
     notes
 }
 
@@ -221,7 +221,7 @@ fn not_better(tuned: &Tuned) -> String {
     match &tuned.found.gain {
         None => String::new(),
         Some(gain) => format!(
-            "; the best of the search, {}, came to {:.2}x beside them ({}): less than {:.0} %, or not certain",
+            "; the best of the search, {}, reached {:.2}x of them ({}): less than {:.0} %, or not certain",
             settings(&tuned.found.winner),
             gain.ratio,
             certainty(gain),

@@ -1,4 +1,4 @@
-//! The process that fills the disk: what it does at the last block, and afterwards.
+//! The process that fills the disk.
 
 use std::path::Path;
 use std::thread;
@@ -14,71 +14,61 @@ use super::space::Space;
 use super::worst::Worst;
 use crate::look::{self, Looked};
 use crate::oracle::{self, Judged, Promised, Verdict};
-use crate::outcome::{Deletes, GoesOn, Said, Stopped, Tried};
+use crate::outcome::{Said, Stopped, Tried};
 use crate::process::{Silent, Worker};
 use crate::protocol::{Command, Event, There};
 use crate::settings::{Test, TestError};
 use crate::work::MADE;
 use crate::work::filling::Filling;
 
-/// How long an embedded engine, and a server, may take for an answer on a full disk.
+mod aftermath;
+mod filling;
+
+/// The longest wait for an answer on a full disk: of an embedded engine, and of a server.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(75)];
-/// Commits asked for at once. So many without a free block before and after them are no error.
-const MANY: u64 = 2_000;
-/// Commits that show that work goes on: more than fit into what is left of pages that are there.
-const SOME: u64 = 20;
-/// How often a disk is filled again, where an engine goes on after an error.
-const ROUNDS: u32 = 6;
-/// For how long commits are tried when there is room.
-const TRIES: Duration = Duration::from_secs(30);
-/// The same after a removal.
-const TRIES_REMOVED: Duration = Duration::from_secs(5);
-const BETWEEN: Duration = Duration::from_millis(250);
-/// For how long rows are removed at most.
-const REMOVES: Duration = Duration::from_secs(20);
-/// How long a server takes to end that fails, after its client was told.
+/// The time in which a failing server ends after its client got the error.
 const ENDING: Duration = Duration::from_millis(500);
-/// The copy is made at most so long after a commit began.
+/// The longest time between the start of a commit and the copy.
 const INTO_A_COMMIT: Duration = Duration::from_millis(3);
 
 /// How a run of commits ended.
 #[derive(Clone, Debug)]
 enum End {
-    /// All were acknowledged.
+    /// All commits were acknowledged.
     Done,
-    /// One was refused, after so long.
+    /// A commit was refused, after this time.
     Refused(Duration, String),
-    /// One has not returned.
+    /// A commit has not returned.
     Hangs,
     /// The process has ended.
     Ended(Duration, String),
 }
 
-/// The process, and what it was promised.
+/// The process, and what it has promised.
 pub(super) struct Live<'a> {
     test: &'a Test<'a>,
     space: &'a Space,
     worker: Option<Worker>,
-    /// Its servers.
+    /// The process ids of its servers.
     servers: Vec<Pid>,
-    /// Whether it has not answered yet.
+    /// Whether an answer is outstanding.
     hangs: bool,
-    /// The last commit that was acknowledged.
+    /// The last acknowledged commit.
     acknowledged: u64,
-    /// When one first was since there was room.
+    /// When a commit was first acknowledged after there was room again.
     resumed: Option<Instant>,
-    /// The last that is there: one that was refused may be.
+    /// The last commit in the database, which may be a refused one.
     there: u64,
-    /// What the commits are.
+    /// The content of the commits.
     pub(super) filling: Filling,
-    /// Bytes that were free when the work began.
+    /// Free bytes when the work began.
     pub(super) room: u64,
     random: Xoshiro256PlusPlus,
     begun: Instant,
 }
 
 impl<'a> Live<'a> {
-    /// Makes the database on a disk, and lays the ballast.
+    /// Creates the database on a disk, and the ballast file.
     pub(super) fn begin(
         test: &'a Test<'a>,
         space: &'a Space,
@@ -92,7 +82,7 @@ impl<'a> Live<'a> {
             return Err(test.not_done(message));
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
-        // So that the last block is another one each time, for an engine that takes many at once.
+        // The last block then differs between tests, also for an engine that allocates many at once.
         let room = space.lay(ballast, random.random_range(0..test.settings.disk / 16))?;
         if room < test.settings.disk / 5 {
             let [room, disk] = [room, test.settings.disk].map(|bytes| bytes >> 20);
@@ -118,65 +108,9 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// What was promised by now.
+    /// Returns what was promised so far.
     pub(super) const fn promised(&self) -> Promised {
         Promised { acknowledged: self.acknowledged, begun: self.there + 1 }
-    }
-
-    /// Fills the disk: the commits acknowledged when the engine could first do no more, how that was, and
-    /// the bytes that were free then.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    pub(super) fn fill(&mut self) -> Result<(u64, (Said<Stopped>, Option<f64>), u64), TestError> {
-        let mut first = None;
-        let last = self.fill_up(&mut |this, end| {
-            if first.is_none() {
-                first = Some((this.acknowledged, this.stopped(end)?, this.space.free()?));
-            }
-            Ok(())
-        })?;
-        let last = self.stopped(&last)?;
-        let (commits, mut stopped, free) = match first {
-            Some(first) => first,
-            None => (self.acknowledged, last.clone(), self.space.free()?),
-        };
-        // An error may come first, and its process end at the next commit.
-        if last.0.is > stopped.0.is && last.0.is != Stopped::NoError {
-            stopped = last;
-        }
-        Ok((commits, stopped, free))
-    }
-
-    /// Has the work go on until it can no more, with not a block left for it; `stopped` is called each time
-    /// that it stops.
-    fn fill_up(
-        &mut self,
-        stopped: &mut dyn FnMut(&Self, &End) -> Result<(), TestError>,
-    ) -> Result<End, TestError> {
-        let mut rounds = 0;
-        loop {
-            let (before, was_full) = (self.acknowledged, self.space.is_full()?);
-            let end = self.commits(MANY)?;
-            if matches!(end, End::Done) {
-                if was_full && self.space.is_full()? {
-                    return Ok(end);
-                }
-                continue;
-            }
-            stopped(self, &end)?;
-            let was_refused = matches!(end, End::Refused(..));
-            if !was_refused || rounds == ROUNDS || (was_full && self.acknowledged == before) {
-                return Ok(end);
-            }
-            rounds += 1;
-            self.space.top_up()?;
-        }
-    }
-
-    /// Has it do so many commits, as long as none is refused.
-    fn commits(&mut self, count: u64) -> Result<End, TestError> {
-        let command = Command::Fill { after: self.there, count, filling: self.filling };
-        self.tell(&command)?;
-        self.ended()
     }
 
     fn tell(&mut self, command: &Command) -> Result<(), TestError> {
@@ -184,7 +118,7 @@ impl<'a> Live<'a> {
         told.map_err(TestError::io("talk to a worker"))
     }
 
-    /// Waits for the end of commits.
+    /// Waits until the commits end.
     fn ended(&mut self) -> Result<End, TestError> {
         let (mut since, mut topped_up) = (Instant::now(), false);
         let patience = PATIENCE[usize::from(self.test.is_server())];
@@ -223,7 +157,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// How commits ended, and after how many ms, in the words of the outcome.
+    /// Converts the end of commits to the outcome's type, with the time in ms.
     fn stopped(&self, end: &End) -> Result<(Said<Stopped>, Option<f64>), TestError> {
         let ms = |time: &Duration| Some(time.as_secs_f64() * 1e3);
         Ok(match end {
@@ -251,8 +185,8 @@ impl<'a> Live<'a> {
         Ok(self.servers.iter().any(|server| !running.contains(server)))
     }
 
-    /// Copies the disk while the process stands still in a commit: what was there had it been killed then.
-    /// Returns what was promised by then.
+    /// Copies the disk while the process is stopped in a commit: the state that a kill at that moment would
+    /// leave. Returns what was promised by then.
     pub(super) fn copy(&mut self, to: &Path) -> Result<Promised, TestError> {
         let promised = self.promised();
         if !self.hangs {
@@ -273,7 +207,7 @@ impl<'a> Live<'a> {
         Ok(promised)
     }
 
-    /// Has it read everything, and judges that.
+    /// Reads everything and judges the result.
     pub(super) fn read(&mut self) -> Result<(Said<Tried>, Worst), TestError> {
         let mut worst = Worst::nothing(self.promised());
         let reads = self.look("read on the full disk", &mut worst)?;
@@ -312,78 +246,7 @@ impl<'a> Live<'a> {
         Ok(Said::nothing(Tried::Yes))
     }
 
-    /// Makes some room, and has commits go on: as it is, or opened again. With how long it took until one
-    /// was acknowledged, in ms.
-    pub(super) fn goes_on(
-        &mut self,
-        worst: &mut Worst,
-    ) -> Result<(Said<GoesOn>, Option<f64>), TestError> {
-        self.space.make_some_room()?;
-        self.resumed = None;
-        let (begun, before) = (Instant::now(), self.acknowledged);
-        let said = self.tries(TRIES)?;
-        if self.acknowledged >= before + SOME {
-            let after = self.resumed.map(|at| at.duration_since(begun).as_secs_f64() * 1e3);
-            return Ok((Said::nothing(GoesOn::ByItself), after));
-        }
-        let (before, said) = (self.acknowledged, said.unwrap_or_default());
-        let opened = self.reopen("opened again when there was some room", worst)?;
-        let again = match opened {
-            None => self.tries(TRIES)?,
-            message => message,
-        };
-        Ok(match self.acknowledged >= before + SOME {
-            true => (Said::that(GoesOn::Reopened, said), None),
-            false => (Said { is: GoesOn::No, message: again.or(Some(said)) }, None),
-        })
-    }
-
-    /// Tries some commits until they are acknowledged, for so long. What was said where they were not.
-    fn tries(&mut self, within: Duration) -> Result<Option<String>, TestError> {
-        let begun = Instant::now();
-        loop {
-            // What has not answered was asked.
-            let end = if self.hangs { self.ended()? } else { self.commits(SOME)? };
-            match end {
-                End::Done => return Ok(None),
-                End::Hangs => {
-                    let patience = PATIENCE[usize::from(self.test.is_server())];
-                    return Ok(Some(Silent::Hangs(patience).verdict().1));
-                }
-                End::Ended(_, message) => return Ok(Some(message)),
-                End::Refused(_, message) if begun.elapsed() > within => return Ok(Some(message)),
-                End::Refused(..) => thread::sleep(BETWEEN),
-            }
-        }
-    }
-
-    /// Closes the database, in whatever way it can be, and opens it in a new process. What was said where it
-    /// does not open, or has not what it must.
-    fn reopen(&mut self, of: &str, worst: &mut Worst) -> Result<Option<String>, TestError> {
-        self.close()?;
-        let test = Test { filling: Some(self.filling), ..*self.test };
-        let promised = self.promised();
-        let (worker, looked) = after::open(&test, self.space, promised)?;
-        let last = looked.last.as_ref().and_then(|last| last.first().copied());
-        match (looked.verdict, last) {
-            (Verdict::Holds, Some(last)) => {
-                self.there = self.there.max(last);
-                self.servers = worker.servers().map_err(TestError::io("look for servers"))?;
-                self.worker = Some(worker);
-                Ok(None)
-            }
-            (verdict, _) => {
-                let message = looked.message.clone().unwrap_or_else(|| verdict.name().to_owned());
-                // That it does not open and read here is told; whether it does with more room is seen yet.
-                if !after::is_unopened(&looked) {
-                    worst.add(&test, self.space, looked, promised, of)?;
-                }
-                Ok(Some(message))
-            }
-        }
-    }
-
-    /// Has the process close the database and end; kills one that does not answer.
+    /// Closes the database and ends the process. Kills a process that does not answer.
     pub(super) fn close(&mut self) -> Result<(), TestError> {
         let Some(mut worker) = self.worker.take() else { return Ok(()) };
         if std::mem::take(&mut self.hangs) {
@@ -393,74 +256,5 @@ impl<'a> Live<'a> {
                 .map_err(TestError::io("end a worker"));
         }
         after::close(&mut worker).map(drop)
-    }
-
-    /// Fills the disk again, and removes a quarter of the rows: whether that makes room.
-    pub(super) fn deletes(&mut self, worst: &mut Worst) -> Result<Said<Deletes>, TestError> {
-        let not_asked = |why: &str| Ok(Said::that(Deletes::NotAsked, why));
-        if !self.test.plan().abilities.deletes {
-            return not_asked("no removal is asked of this family");
-        }
-        if self.worker.is_none() || self.hangs {
-            return not_asked("it does not go on");
-        }
-        self.fill_up(&mut |_, _| Ok(()))?;
-        self.space.top_up()?;
-        let of = "read on the disk that was full again";
-        if self.look(of, worst)?.is != Tried::Yes {
-            // Whoever is to remove something starts it again.
-            if let Some(message) = self.reopen(of, worst)? {
-                return Ok(Said::that(Deletes::NotAsked, message));
-            }
-        }
-        let test = Test { filling: Some(self.filling), ..*self.test };
-        let rows = test.plan().work(0).after(self.there).rows().len();
-        self.filling.from = self.there + 1;
-        let (begun, mut refused) = (Instant::now(), None);
-        for _ in 0..test.plan().removals(rows) {
-            self.filling.removals += 1;
-            match self.commits(1)? {
-                End::Done => {}
-                End::Refused(_, message) => refused = Some(message),
-                End::Hangs => refused = Some("it does not answer".to_owned()),
-                End::Ended(_, message) => refused = Some(message),
-            }
-            if refused.is_some() || begun.elapsed() > REMOVES {
-                break;
-            }
-        }
-        let looked = self.look("read after rows were removed from the full disk", worst)?;
-        let removed = self.there + 1 - self.filling.from;
-        if looked.is == Tried::Yes {
-            // Otherwise the one that was refused may be there yet.
-            self.filling.removals = removed;
-        }
-        if removed == 0 {
-            return Ok(Said { is: Deletes::Refused, message: refused });
-        }
-        if looked.is != Tried::Yes {
-            return Ok(Said { is: Deletes::MakeNone, message: refused.or(looked.message) });
-        }
-        let Some(said) = self.tries(TRIES_REMOVED)? else {
-            return Ok(Said { is: Deletes::MakeRoom, message: refused });
-        };
-        if self.hangs || self.worker.is_none() {
-            return Ok(Said::that(Deletes::MakeNone, said));
-        }
-        self.tell(&Command::Maintain)?;
-        match self.ended()? {
-            End::Done => {}
-            End::Refused(_, message) | End::Ended(_, message) => {
-                let message = format!("{said}; its maintenance: {message}");
-                return Ok(Said::that(Deletes::MakeNone, message));
-            }
-            End::Hangs => {
-                return Ok(Said::that(Deletes::MakeNone, "its maintenance does not answer"));
-            }
-        }
-        Ok(match self.tries(TRIES_REMOVED)? {
-            None => Said::nothing(Deletes::MakeRoomMaintained),
-            Some(said) => Said::that(Deletes::MakeNone, said),
-        })
     }
 }

@@ -11,7 +11,7 @@ use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevi
 use embermark_report::shown::{self, Record};
 use embermark_report::{Format, OfDevice, compare, load};
 
-use super::report::{of_paths, results_below};
+use super::results::{of_paths, results_below};
 use super::{output, rate};
 use crate::error::Failure;
 use crate::plan::{max_rss, memory_limits};
@@ -19,12 +19,12 @@ use crate::plan::{max_rss, memory_limits};
 /// The arguments of `embermark advise`.
 #[derive(Args)]
 pub struct AdviseArgs {
-    /// Result files of one machine, as `embermark run` writes them; with --devices of many, and patterns
-    /// such as 'fleet/results/*/*/result.json'
+    /// Result files of one machine, or of several with --devices; patterns such as
+    /// 'fleet/results/*/*/result.json'
     #[arg(required = true)]
     results: Vec<PathBuf>,
 
-    /// Each result is of another device: an engine's figure is the worst of any of them
+    /// Rank over several devices, one per result: an engine's worst figure counts
     #[arg(long, conflicts_with_all = ["scale", "memory_limit", "storage", "force"])]
     devices: bool,
 
@@ -32,40 +32,38 @@ pub struct AdviseArgs {
     #[arg(long, value_enum, value_delimiter = ',')]
     need: Vec<Need>,
 
-    /// What a commit must survive: none, process or power [default: the weakest that was measured
-    /// from process on]
+    /// What a commit must survive: none, process or power [default: process if measured, otherwise power,
+    /// otherwise none]
     #[arg(long, value_name = "TIER")]
     tier: Option<Durability>,
 
-    /// The most resident memory an engine may use, such as 64MiB
+    /// Largest resident memory that an engine may use, such as 64MiB
     #[arg(long, value_name = "SIZE")]
     max_rss: Option<String>,
 
-    /// How free its licence must be
+    /// Licences to accept
     #[arg(long, value_enum, default_value = "any")]
     licence: Licence,
 
-    /// What counts and how much: CRITERION=WEIGHT [default: commits, reads, changes and questions alike]
+    /// Weigh a criterion: CRITERION=WEIGHT; --criteria lists them [default: commits, reads, changes and questions alike]
     #[arg(long, value_name = "CRITERION=WEIGHT", value_delimiter = ',')]
     weight: Vec<String>,
 
-    /// How many rows there will be, such as 300k: advice at the nearest scale measured, which it
-    /// names [default: advice at every scale measured]
+    /// Advise for this number of rows, at the nearest measured scale: 300k [default: every measured scale]
     #[arg(short, long, value_name = "ROWS")]
     scale: Option<Scale>,
 
-    /// Advice from what was measured within this limit of memory, such as 256MiB, or none
-    /// [default: without any, and within each limit measured in a list of its own]
+    /// Use only results within this memory limit: 256MiB, none [default: one list per measured limit]
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
     memory_limit: Vec<String>,
 
-    /// Advice from what was measured on this imitated storage, such as sd-a1, or none: this machine's own disk
-    /// [default: this machine's, and each storage measured in a list of its own]
+    /// Use only results on this imitated storage: sd-a1, or none for this machine's own disk
+    /// [default: one list per measured storage]
     #[arg(long, value_name = "STORAGE,…", value_delimiter = ',')]
     storage: Vec<String>,
 
-    /// Advice for who uses an engine from this language: native (embermark itself), python, node, …
-    /// [default: each language measured in a list of its own]
+    /// Advise for use from this language: native (embermark itself), python, node, …
+    /// [default: one list per measured language]
     #[arg(long, value_name = "CLIENT,…", value_delimiter = ',')]
     client: Vec<String>,
 
@@ -73,7 +71,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "ROWS/S", value_parser = rate::rows)]
     rate: Option<f64>,
 
-    /// Show the whole list in place of three lines: ranks, what each is best at, what was left out
+    /// Show the whole list instead of three lines: ranks, the best per criterion, what was left out
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     show: Vec<Shown>,
 
@@ -81,7 +79,7 @@ pub struct AdviseArgs {
     #[arg(long)]
     criteria: bool,
 
-    /// Advise from results that are not comparable
+    /// Advise although the results are not comparable
     #[arg(long)]
     force: bool,
 
@@ -94,34 +92,34 @@ pub struct AdviseArgs {
     format: String,
 }
 
-/// What is shown beside three lines.
+/// Additional output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shown {
     /// The whole list
     Tables,
 }
 
-/// Something an engine has or has not.
+/// A property that an engine may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Need {
-    /// It is spoken to in SQL
+    /// Its interface is SQL
     Sql,
-    /// It runs in the process of its user
+    /// It runs in the process of your program
     Embedded,
 }
 
-/// How free a licence must be.
+/// Licences that are acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Licence {
-    /// MIT, Apache, BSD, public domain and their like
+    /// MIT, Apache, BSD, public domain and similar
     Permissive,
-    /// These and the GPL and its like
+    /// These, the GPL and similar
     Copyleft,
-    /// Whatever it is
+    /// Every licence
     Any,
 }
 
-/// Says which engines fit.
+/// Recommends engines.
 pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
@@ -161,7 +159,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     output::print(&text)
 }
 
-/// What advice is drawn from, of results of one machine.
+/// Builds the tables of advice from results of one machine.
 fn of_one_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
     let results = args.results.iter().map(|path| load(path));
     let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
@@ -178,7 +176,7 @@ fn of_one_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, 
     Ok(tables)
 }
 
-/// The same of a device each, one after the other.
+/// Builds the tables of advice for each device.
 fn over_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
     let mut over = OverDevices::default();
     for OfDevice { device, path } in of_paths(&results_below(&args.results)?) {
@@ -188,7 +186,7 @@ fn over_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
     Ok(over.tables())
 }
 
-/// Refuses results that were not measured alike. Other cells are what one gives several for.
+/// Refuses results that were not measured alike. They may have different cells.
 fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     let Some((first, others)) = results.split_first() else { return Ok(()) };
     for (path, other) in paths.iter().skip(1).zip(others) {
@@ -205,7 +203,7 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The conditions measured that are chosen by their limits of memory and their storages; without a choice all.
+/// Returns the measured conditions with the chosen memory limits and storages; without a choice, all.
 fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, Failure> {
     let limits = memory_limits(&args.memory_limit, None)?;
     let limits = limits.into_iter().map(|limit| limit.map_or("none".into(), |of| of.to_string()));
@@ -230,7 +228,7 @@ fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, 
     }
 }
 
-/// Keeps what is for the languages that are chosen; without a choice all.
+/// Keeps the tables for the chosen languages; without a choice, all.
 fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Failure> {
     let languages = tables.tables.iter().map(|table| table.language().to_owned());
     measured("--client", chosen, languages)?;
@@ -240,7 +238,7 @@ fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Fail
     Ok(())
 }
 
-/// Refuses what is chosen with an option and was not measured.
+/// Refuses a choice that was not measured.
 fn measured(
     option: &str,
     chosen: &[String],
@@ -261,7 +259,7 @@ fn measured(
     }
 }
 
-/// `process` where it was measured, else a stronger tier, else `none`.
+/// Returns `process` if it was measured, otherwise `power`, otherwise `none`.
 fn usual_tier(tables: &advise::AdviceTables) -> Durability {
     let engines = || tables.tables.iter().flat_map(|table| &table.engines);
     let measured = |tier: &Durability| engines().any(|entry| entry.tier == *tier);
@@ -271,7 +269,7 @@ fn usual_tier(tables: &advise::AdviceTables) -> Durability {
         .unwrap_or(Durability::Process)
 }
 
-/// How many rows a scale stands for.
+/// Parses the number of rows of a scale.
 fn rows(scale: Scale) -> Result<u64, Failure> {
     match scale {
         Scale::Rows(rows) => Ok(rows),
@@ -286,7 +284,7 @@ fn weight(text: &str) -> Result<Weight, Failure> {
     });
     parsed.ok_or_else(|| {
         Failure::usage(format!(
-            "--weight '{text}' is no weight: write CRITERION=NUMBER above 0, for example ingest=3"
+            "--weight '{text}' is not a weight: write CRITERION=NUMBER above 0, for example ingest=3"
         ))
     })
 }

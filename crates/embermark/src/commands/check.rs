@@ -15,28 +15,28 @@ use crate::error::Failure;
 /// The arguments of `embermark check`.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// The results
+    /// The results to check
     #[arg(required = true)]
     results: Vec<PathBuf>,
 
-    /// Take out names of computers and users, paths, URLs and devices, and say what is left; with --out
+    /// Remove names of computers and users, paths, URLs and devices, and list what is left; with --out
     #[arg(long, requires = "out")]
     anonymous: bool,
 
-    /// Take out the figures of engines whose licence forbids publishing them
+    /// Remove the figures of engines whose licence forbids publishing them
     #[arg(long)]
     publishable: bool,
 
-    /// Write the one result that was checked, without what was taken out; compressed where the name ends in .gz
+    /// Write the checked result, without what was removed; compressed if the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// How the answers are printed
+    /// Form of the output
     #[arg(short, long, default_value = "table")]
     format: Form,
 }
 
-/// A form of what a check says.
+/// A form of a check's findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// For a terminal
@@ -45,7 +45,7 @@ enum Form {
     Json,
 }
 
-/// Checks results; exit status 1 where one may not stand in public.
+/// Checks results; exit status 1 if one may not be published.
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if args.out.is_some() && args.results.len() > 1 {
         return Err(Failure::usage("--out takes one result: give one"));

@@ -17,10 +17,10 @@ pub struct CompareArgs {
     /// The result to compare with
     old: PathBuf,
 
-    /// The result that is compared
+    /// The result to compare
     new: PathBuf,
 
-    /// Look at the figures although they are not comparable
+    /// Compare although the figures are not comparable
     #[arg(long)]
     force: bool,
 

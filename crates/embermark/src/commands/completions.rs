@@ -41,7 +41,8 @@ pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
         None => program,
         Some(name) => {
             let found = program.get_subcommands().find(|command| command.get_name() == name);
-            let found = found.ok_or_else(|| Failure::usage(format!("'{name}' is no command")))?;
+            let found =
+                found.ok_or_else(|| Failure::usage(format!("'{name}' is not a command")))?;
             let whole = found.get_display_name().unwrap_or(name).to_owned();
             found.clone().name(whole)
         }

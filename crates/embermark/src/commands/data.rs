@@ -22,7 +22,7 @@ pub struct DataArgs {
     /// The Intel Berkeley Research Lab log, plain or gzip [default: synthetic rows]
     file: Option<PathBuf>,
 
-    /// Draw this many rows: as many per sensor as can be, evenly spaced in time
+    /// Draw this many rows, evenly over sensors and time
     #[arg(short, long, value_name = "ROWS")]
     scale: Option<Scale>,
 

@@ -16,10 +16,10 @@ use crate::error::Failure;
 /// The arguments of `embermark doctor`.
 #[derive(Args)]
 pub struct DoctorArgs {
-    /// The folder in which databases would live
+    /// Folder of the databases
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// How to say it
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -36,10 +36,10 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let data = args.dir.clone().map_or_else(env::current_dir, Ok);
     let data = data.and_then(|data| data.canonicalize()).map_err(|error| {
         let named = args.dir.as_deref().map_or(".".into(), |dir| dir.display().to_string());
-        Failure::usage(format!("{named}: {error}; name a folder that is there with --dir"))
+        Failure::usage(format!("{named}: {error}; name an existing folder with --dir"))
     })?;
     if !data.is_dir() {
-        return Err(Failure::usage(format!("{}: is no folder", data.display())));
+        return Err(Failure::usage(format!("{}: is not a folder", data.display())));
     }
     let found = Found { device: look(&data), engines: missing() };
     output::print(&match args.format {

@@ -37,7 +37,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
         Some(out) => {
             let path = out.join(JOURNAL);
             let failed =
-                |error| Failure::usage(format!("cannot go on with {}: {error}", path.display()));
+                |error| Failure::usage(format!("cannot resume {}: {error}", path.display()));
             (out.clone(), Journal::open(&path).map_err(failed)?)
         }
         None => {
@@ -80,7 +80,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {
         let out = out.display();
-        say!("embermark: interrupted; go on with 'embermark durability --resume {out}'");
+        say!("embermark: interrupted; continue with 'embermark durability --resume {out}'");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::from(u8::from(outcome.is_failure())))

@@ -11,7 +11,7 @@ use embermark_report::{format, load};
 
 use super::measure::write_beside;
 use super::output;
-use super::report::{Known, ShowArgs};
+use super::show::{Known, ShowArgs};
 use crate::error::Failure;
 
 /// The arguments of `embermark energy`.
@@ -21,27 +21,25 @@ pub struct EnergyArgs {
     #[arg(value_name = "RESULT")]
     result: PathBuf,
 
-    /// What the meter recorded meanwhile: CSV with a first line that names a column of time and one of
-    /// watts, or two of volts and amperes
+    /// The meter's record: CSV with a header, and columns of time and watts, or of time, volts and amperes
     #[arg(long, value_name = "FILE.csv")]
     meter: PathBuf,
 
-    /// Seconds to add to the meter's times for those of the device, where that is known [default: found
-    /// by the load pattern of --metered; without one both clocks are taken for the same]
+    /// Seconds to add to the meter's times to get the device's [default: found by the load pattern of
+    /// --metered; without a pattern, 0]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     offset: Option<f64>,
 
-    /// The draw of the idle device [default: what the meter has of the idle time before the first trial]
+    /// Power of the idle device [default: the meter's record of the idle time before the first trial]
     #[arg(long, value_name = "WATTS", allow_negative_numbers = true)]
     idle_watts: Option<f64>,
 
-    /// Write the result with its energy to this file [default: into RESULT itself, with the page and the
-    /// tables beside it]
+    /// Write the result with its energy to this file [default: RESULT itself, and its page and tables]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// Puts the record of a meter beside a result.
+/// Adds the record of a meter to a result.
 pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
     if args.offset.is_some_and(|offset| !offset.is_finite()) {
         return Err(Failure::usage("--offset is a number of seconds, such as -3.5"));

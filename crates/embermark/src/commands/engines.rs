@@ -22,12 +22,13 @@ use crate::plan::engine_libraries;
 /// The arguments of `embermark engines`.
 #[derive(Args)]
 pub struct EnginesArgs {
-    /// Results of `embermark durability` on this machine, each its folder or its file: what they show
-    /// wins over what embermark knows itself. Once for each
+    /// Result of `embermark durability` on this machine, a file or its folder; may be repeated
+    ///
+    /// Its findings take precedence over those that come with embermark.
     #[arg(long, value_name = "FILE")]
     durability: Vec<PathBuf>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    /// Add an engine of your own, a shared library (docs/engine-library.md); ID renames it; may be repeated
     #[arg(long, value_name = "[ID=]PATH")]
     engine_library: Vec<PathBuf>,
 }
@@ -35,8 +36,8 @@ pub struct EnginesArgs {
 /// What the words in the columns of the tiers mean.
 const KEY: &str = "\
 none: a commit may be lost when the process dies · process: survives that · power: survives a power cut
-shown: tried by 'embermark durability' with this version, and no violation found · broken: one was
-manual: by the engine's manual alone · in brackets: the effective durability, where it is another
+shown: tested by 'embermark durability' with this version, and no violation found · broken: one was
+manual: only by the engine's manual · in brackets: the effective durability, where it is another
 from: compiled in, fetched by 'make deps' or 'make servers', the system's, or named by that variable
 ";
 

@@ -11,7 +11,8 @@ use embermark_report::fleet::Fleet;
 use embermark_report::shown::Record;
 use embermark_report::{Format, OfDevice, html, load};
 
-use super::report::{of_paths, results_below, write_runs};
+use super::report::write_runs;
+use super::results::{of_paths, results_below};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
@@ -26,21 +27,21 @@ pub struct FleetArgs {
 
 #[derive(Subcommand)]
 enum What {
-    /// Write a new fleet: an inventory of devices and a plan, to be edited, and what Ansible plays
+    /// Write a new fleet: an inventory and a plan for you to edit, and the Ansible playbook
     Init(InitArgs),
-    /// Have every device run the plan that has no result of it yet, and fetch the results
+    /// Run the plan on every device that has no result of it yet, and fetch the results
     Run(RunArgs),
-    /// One page of all devices, or one table of all runs
+    /// Make one page of all devices, or one table of all runs
     Report(ReportArgs),
 }
 
 #[derive(Args)]
 struct InitArgs {
-    /// The fleet's folder, empty or not there yet
+    /// The fleet's folder, new or empty
     #[arg(default_value = "fleet")]
     folder: PathBuf,
-    /// Copy the packages for devices from this folder: embermark-VERSION-linux-ARCHITECTURE.tar.zst, as
-    /// `make dist` makes them
+    /// Copy the packages for devices, made by `make dist`, from this folder:
+    /// embermark-VERSION-linux-ARCHITECTURE.tar.zst
     #[arg(long, value_name = "DIR")]
     packages: Option<PathBuf>,
 }
@@ -50,35 +51,33 @@ struct RunArgs {
     /// The fleet's folder
     #[arg(default_value = "fleet")]
     folder: PathBuf,
-    /// Only the devices of this pattern, as Ansible has it: roof,kitchen or a group or '*.example'
+    /// Run only on devices that match this Ansible pattern: roof,kitchen or a group or '*.example'
     #[arg(long, value_name = "PATTERN")]
     limit: Option<String>,
-    /// Have every device be a client machine of this one server, all at the same time, and none measure for
-    /// itself: ENGINE=URL, or a URL whose scheme says the engine, such as postgres://user@db/bench. Of the
-    /// plan it takes all but engines and workloads other than sensors; clients and rate are those of each
-    /// device and of all. The password may stand in the environment, as EMBERMARK_PASSWORD_ENGINE
+    /// Use all devices together as clients of one server: ENGINE=URL, or a URL such as postgres://user@db/bench
+    ///
+    /// The plan's engines and its workloads other than sensors are ignored. `clients` counts for each device,
+    /// `rate` for all together. The password may be in the environment, as EMBERMARK_PASSWORD_ENGINE.
     #[arg(long, value_name = "ENGINE=URL")]
     clients_of: Option<String>,
-    /// With --clients-of, the folder for the result [default: clients/TIME in the fleet's folder]
+    /// Folder for the result of --clients-of [default: clients/TIME in the fleet's folder]
     #[arg(long, value_name = "DIR", requires = "clients_of")]
     out: Option<PathBuf>,
-    /// Seconds between two looks at the devices
+    /// Seconds between two checks of the devices
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
     look_every: u64,
-    /// A variable of the role (roles/embermark/defaults/main.yml), such as embermark_space_mb=500. Once
-    /// for each
+    /// Set a variable of the role (roles/embermark/defaults/main.yml): embermark_space_mb=500; may be repeated
     #[arg(short = 'V', long = "variable", value_name = "NAME=VALUE")]
     variables: Vec<String>,
 }
 
 #[derive(Args)]
 struct ReportArgs {
-    /// The fleet's folder; or result files and folders of them, or patterns such as 'results/**/*.json', of
-    /// devices that no fleet reached
+    /// The fleet's folder, or results of other devices: files, folders, patterns such as 'results/**/*.json'
     #[arg(default_value = "fleet", value_name = "FOLDER|FILE")]
     of: Vec<PathBuf>,
-    /// The file to write: a page (.html), or every run as .csv or .parquet, each with its device [default:
-    /// fleet.html in the fleet's folder, or here]
+    /// Write to this file: a page (.html), or every run with its device (.csv, .parquet) [default:
+    /// fleet.html in the fleet's folder, or in this one]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Leave out the figures of engines whose licence forbids publishing them
@@ -115,7 +114,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let end = out.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !matches!(end.as_str(), "html" | "csv" | "parquet") {
         return Err(Failure::usage(format!(
-            "{}: the file's name says what it is to be: .html, .csv or .parquet",
+            "{}: unknown form: the file's name must end in .html, .csv or .parquet",
             out.display()
         )));
     }

@@ -15,26 +15,26 @@ use crate::error::Failure;
 /// The arguments of `embermark gate`.
 #[derive(Args)]
 pub struct GateArgs {
-    /// The result to judge by; with --old and --new the result that has both columns
+    /// The result to compare with; with --old and --new, the result that has both columns
     baseline: PathBuf,
 
-    /// The result that is judged
+    /// The result to judge
     #[arg(required_unless_present = "old", conflicts_with = "old")]
     new: Option<PathBuf>,
 
-    /// Judge a column of one result by this one, in place of two results
+    /// Compare with this column of one result, instead of two results
     #[arg(long, value_name = "COLUMN", requires = "new_column")]
     old: Option<String>,
 
-    /// The column that is judged
+    /// The column to judge
     #[arg(long = "new", id = "new_column", value_name = "COLUMN", requires = "old")]
     new_column: Option<String>,
 
-    /// Judge these columns of two results only
+    /// Judge only these columns of two results
     #[arg(short, long, value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "old")]
     engines: Vec<String>,
 
-    /// The slowdown that is allowed
+    /// Allowed slowdown
     #[arg(long, default_value = "5%", value_name = "SHARE", value_parser = share)]
     allow: f64,
 
@@ -46,16 +46,16 @@ pub struct GateArgs {
     #[arg(long)]
     publishable: bool,
 
-    /// What is printed
+    /// Form of the output
     #[arg(short, long, default_value = "table")]
     format: Form,
 
-    /// Write a form into a file too, as in junit=gate.xml. Once for each
+    /// Also write a form into a file: junit=gate.xml; may be repeated
     #[arg(short, long, value_name = "FORM=FILE", value_parser = written)]
     out: Vec<(Form, PathBuf)>,
 }
 
-/// A form of what a gate says.
+/// A form of a gate's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// For a terminal
@@ -64,7 +64,7 @@ enum Form {
     Markdown,
     /// JUnit XML, for a build server
     Junit,
-    /// The new times in the JSON that bencher.dev takes
+    /// The new times as JSON for bencher.dev
     Bencher,
     /// Everything
     Json,

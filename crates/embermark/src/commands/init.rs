@@ -25,28 +25,29 @@ const LENIENT: f64 = 0.01;
 /// The arguments of `embermark init`.
 #[derive(Args)]
 pub struct InitArgs {
-    /// Files of rows: CSV, JSON or Parquet, globs and folders, those of the same columns a table; or an
-    /// SQLite database
+    /// Files, globs and folders with rows in CSV, JSON or Parquet, or an SQLite database
+    ///
+    /// Files with the same columns become one table.
     #[arg(required_unless_present = "query", value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Propose a table of the rows of this SELECT, by DuckDB over its readers
+    /// Propose a table of the rows of this SELECT, which DuckDB runs over its readers
     #[arg(long, value_name = "SELECT")]
     query: Option<String>,
 
-    /// Of an SQLite database: propose phases by the statements in this file, with semicolons between
+    /// Propose phases for the statements in this file, separated by semicolons; for an SQLite database
     #[arg(long, value_name = "FILE.sql")]
     log: Option<PathBuf>,
 
-    /// Take times without a zone for local times of this one, as in Europe/Berlin
+    /// Time zone of times without one, such as Europe/Berlin [default: UTC]
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
 
-    /// Propose a phase, too, in which all happens at once, at rates by the times of the rows
+    /// Also propose a phase in which all work runs at the same time, at the rates of the rows' times
     #[arg(long)]
     live: bool,
 
-    /// The workload file to write; may not be there yet [default: standard output]
+    /// Write to this new workload file [default: standard output]
     #[arg(short, long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
 }
@@ -237,7 +238,7 @@ fn called(from: &RowsFile) -> String {
 }
 
 fn taken(out: &Path) -> Failure {
-    Failure::usage(format!("{} is there already: give another -o, or remove it", out.display()))
+    Failure::usage(format!("{} already exists: give another -o, or remove it", out.display()))
 }
 
 /// Refuses a name that cannot stand in a workload file.

@@ -12,7 +12,7 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use embermark_report::{Format, Options};
 
-use super::report::{Known, ShowArgs};
+use super::show::{Known, ShowArgs};
 use super::{output, page};
 use crate::error::Failure;
 

@@ -11,7 +11,7 @@ use embermark_report::ReportError;
 use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
 
-use super::report::Known;
+use super::show::Known;
 use crate::error::Failure;
 use crate::plan::of_plan;
 

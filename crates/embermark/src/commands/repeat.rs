@@ -13,8 +13,8 @@ use embermark_report::{load, reproduction};
 
 use super::measure::{How, Measured, is_failure, measure, write_beside};
 use super::output;
-use super::report::{Known, RESULT as RESULT_HEADING, ShowArgs};
 use super::run::{INTERRUPTED, OptionArgs, default_out};
+use super::show::{Known, RESULT as RESULT_HEADING, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 
@@ -35,9 +35,9 @@ const DOCUMENT: &str = "reproduction.md";
 pub struct ReproduceArgs {
     /// Published comparisons: ulb, mcknight, highfreq, marending, harperdb, or all
     ///
-    /// Each has the scales, settings, clients and repetitions that it was published with. Options that are
-    /// given win over these. With --device only the pieces that emulate it run. `embermark run --resume`
-    /// continues what was interrupted.
+    /// Each has its published scales, settings, clients and repetitions. Options override them. With --device,
+    /// only the pieces that emulate this device run. `embermark run --resume` continues an interrupted
+    /// repetition.
     #[arg(required = true, value_delimiter = ',', value_name = "SOURCE")]
     sources: Vec<String>,
 
@@ -53,7 +53,7 @@ pub struct ReproduceArgs {
     #[arg(help_heading = WORK, long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Time for all of it, such as 2h: what headlines rest on goes first; what does not fit is named
+    /// Time for everything, such as 2h; the pieces behind headlines run first, and pieces left out are named
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     within: Option<String>,
 
@@ -197,7 +197,7 @@ fn carry_out(
             }
             Ok(Measured::Interrupted(_)) => {
                 say!(
-                    "embermark: interrupted; go on with 'embermark run --resume {}'",
+                    "embermark: interrupted; continue with 'embermark run --resume {}'",
                     options.out.display()
                 );
                 interrupted = true;

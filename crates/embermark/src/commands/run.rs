@@ -18,7 +18,7 @@ use embermark_workloads::{Info, WORKLOADS};
 use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
 use super::output;
 use super::repeat;
-use super::report::{Known, RESULT as OF_RESULT, ShowArgs};
+use super::show::{Known, RESULT as OF_RESULT, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, PlanArgs, milliseconds, urls};
 
@@ -40,7 +40,7 @@ pub struct RunArgs {
 
     /// Continue the interrupted run in this folder
     ///
-    /// What ended is not repeated. The run keeps its plan.
+    /// Finished trials are not repeated. The run keeps its plan.
     #[arg(help_heading = OF_RESULT, long, value_name = "DIR", conflicts_with = "out")]
     resume: Option<PathBuf>,
 
@@ -51,7 +51,7 @@ pub struct RunArgs {
 /// The arguments of `embermark rate`.
 #[derive(Args)]
 pub struct RateArgs {
-    /// The largest 99th percentile of commit latency [default: 100ms]
+    /// Largest allowed 99th percentile of commit latency [default: 100ms]
     #[arg(long, value_name = "TIME")]
     p99_limit: Option<String>,
 
@@ -70,11 +70,11 @@ pub struct FileArgs {
 
     /// Set a key of the plan file: --set max-run-time=1s
     ///
-    /// Keys that no option has: max-run-time, the longest time of one run of a phase, or none [default:
-    /// 20s]; timeout, of one trial [default: 30m]; window, the time of a phase that runs by the clock
-    /// [default: 100ms, machine 30s, retention 10m]; warm-up, of machine before its window [default: 5s];
-    /// warmup-runs, which are not counted [default: 1]; p99-limit; disk-size, of the file system of
-    /// retention; seed, of synthetic rows and all orders [default: 42].
+    /// Keys without an option: max-run-time, the longest time of one run of a phase, or none [default: 20s].
+    /// timeout, of one trial [default: 30m]. window, the time of a phase of fixed length [default: 100ms,
+    /// machine 30s, retention 10m]. warm-up, of machine before its window [default: 5s]. warmup-runs, which
+    /// are not counted [default: 1]. p99-limit. disk-size, of the file system of retention. seed, of
+    /// synthetic rows and all orders [default: 42].
     #[arg(help_heading = OF_RESULT, long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -98,8 +98,8 @@ pub struct OptionArgs {
 
     /// Leave out the trials that count bytes, flushes and sizes
     ///
-    /// They come after the timed ones. As root each has a loop device of its own, on which the bytes and
-    /// flushes that reach a disk are counted; without root they take the size of a database loaded once.
+    /// They run after the timed ones. As root, each has a loop device of its own, which counts the bytes and
+    /// flushes that reach a disk. Without root, they only measure the size of a database loaded once.
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
     pub no_counting: bool,
 
@@ -109,7 +109,7 @@ pub struct OptionArgs {
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
     metered: bool,
 
-    /// Time for which the idle draw is measured before the first trial, where something measures it
+    /// Time to measure the idle power before the first trial, if the machine has a power sensor
     /// [default: 10s]
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_name = "TIME")]
     idle: Option<String>,
@@ -178,7 +178,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let asked = args.resume.is_none() || !urls_alone || args.file.plan.is_some();
     let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
     if args.dry_run {
-        let plan = plan.ok_or_else(|| Failure::usage("--resume goes on with a plan of its own"))?;
+        let plan = plan.ok_or_else(|| Failure::usage("--resume uses the plan of its run"))?;
         return output::print(&shown(&plan, &options)?);
     }
     if args.options.no_counting && plan.as_ref().is_some_and(|plan| !plan.cards.is_empty()) {
@@ -216,8 +216,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     if result.manifest.finished.is_none() {
         // Below the screen, where it stays visible.
         say!(
-            "embermark: interrupted; the trials that had ended are kept; go on with \
-             'embermark run --resume {}'",
+            "embermark: interrupted; the finished trials are kept; continue with 'embermark run --resume {}'",
             out.display()
         );
     }

@@ -10,17 +10,18 @@ use embermark_report::site::{Program, Site, SiteOptions, SnippetOf};
 use embermark_workloads::WORKLOADS;
 
 use super::page;
-use super::report::{Known, results_below};
+use super::results::results_below;
+use super::show::Known;
 use crate::error::Failure;
 
 /// The arguments of `embermark site`.
 #[derive(Args)]
 pub struct SiteArgs {
-    /// Result files, folders of which every result below is taken, and patterns such as 'results/**/*.json'
+    /// Result files, folders with results, and patterns such as 'results/**/*.json'
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
-    /// The folder of the site: a new one, or a site of embermark, which is replaced
+    /// Folder of the site: a new one, or one with a site of embermark, which is replaced
     #[arg(short, long, value_name = "FOLDER", default_value = "site")]
     out: PathBuf,
 
@@ -62,7 +63,7 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
     }
     if added == 0 {
         return Err(Failure::usage(
-            "there is no result of embermark there: give result files, or a folder that has some",
+            "no result of embermark found: give result files, or a folder that has some",
         ));
     }
     let built = site.finish().map_err(Failure::runtime)?;

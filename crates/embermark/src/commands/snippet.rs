@@ -17,7 +17,7 @@ pub struct SnippetArgs {
     /// The engine, such as sqlite
     engine: String,
 
-    /// The language: python or node, perhaps with a package as in node:better-sqlite3
+    /// The language, optionally with a package: python, node, node:better-sqlite3
     #[arg(long, value_name = "CLIENT")]
     client: Client,
 

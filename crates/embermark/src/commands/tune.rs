@@ -28,7 +28,7 @@ use crate::plan::{PlanArgs, configurations, milliseconds, parsed, refuse_clients
 use keeps::{Keeper, Proof};
 use subjects::{Task, set_of};
 
-/// What is tuned for where nothing is said.
+/// The default workload.
 const WORK: &str = "sensors:10k";
 
 /// Short works of a proof: those of no and of one operation, some 400 states. Of all 14 there are 1,300.
@@ -40,8 +40,8 @@ const RESULT: &str = "tune.json";
 /// The arguments of `embermark tune`.
 #[derive(Args)]
 pub struct TuneArgs {
-    /// Engines to tune, and workloads or files (FILE.toml) to tune them for, each with its rows if you like:
-    /// rocksdb sensors:10k [default: the embedded engines, sensors:10k]
+    /// Engines, and the workloads or files (FILE.toml) to tune them for: rocksdb sensors:10k [default: the
+    /// embedded engines, sensors:10k]
     #[arg(value_name = "ENGINE|WORKLOAD")]
     what: Vec<String>,
 
@@ -53,7 +53,7 @@ pub struct TuneArgs {
     #[arg(long = "for", value_name = "TIME", default_value = "10m")]
     lasts: String,
 
-    /// Tune for these phases only [default: all]
+    /// Tune only for these phases [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PHASE,…")]
     phases: Vec<String>,
 
@@ -61,36 +61,36 @@ pub struct TuneArgs {
     #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,
 
-    /// Cache memory of each engine, which is yours to say and is not tuned [default: 64MiB]
+    /// Cache memory of each engine, which is not tuned [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
     cache: Option<String>,
 
     /// Measure on an imitated storage, by name or file: sd-a1, FILE.toml [default: this machine's own disk]
     ///
-    /// docs/storage.md lists the names. A model with likely values, not a measurement of a device. Needs root and
-    /// FUSE.
+    /// docs/storage.md lists the names. A storage is a model with likely values, not a measurement of a
+    /// device. Needs root and FUSE.
     #[arg(long, value_name = "STORAGE")]
     storage: Option<String>,
 
-    /// The settings that your program has today: NAME=ENGINE:SETTING=VALUE,… . The search begins there, and
-    /// not at embermark's settings
+    /// Start the search from your program's settings: NAME=ENGINE:SETTING=VALUE,… [default: embermark's]
     #[arg(long, value_name = "COLUMN", value_parser = parsed)]
     configuration: Vec<(String, Configuration)>,
 
-    /// Try these settings too: ENGINE:SETTING=VALUE,… . Once for each candidate
+    /// Also try these settings: ENGINE:SETTING=VALUE,…; may be repeated, once per candidate
     #[arg(long = "try", value_name = "ENGINE:SETTING=VALUE,…")]
     tries: Vec<String>,
 
-    /// Kills that settings must survive before they are taken
+    /// Kills that the settings must survive
     #[arg(long, value_name = "N", default_value_t = 50)]
     kills: u32,
 
-    /// States of a disk after a power cut that they must survive, in the tier power. Takes root
+    /// Disk states after a power cut that the settings must survive, in the tier power; needs root
     #[arg(long, value_name = "N", default_value_t = 150)]
     states: u32,
 
-    /// Short works that they must survive a power cut in, in every state that one can leave, beside these: 14 have up
-    /// to two operations. 0: none
+    /// Short works that the settings must survive in every state that a power cut can leave; 0: none
+    ///
+    /// 4 works have up to one operation, 14 have up to two.
     #[arg(long, value_name = "N", default_value_t = SHORT_WORKS)]
     short_works: u32,
 

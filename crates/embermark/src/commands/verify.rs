@@ -23,7 +23,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "ENGINE")]
     engines: Vec<String>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    /// Add an engine of your own, a shared library (docs/engine-library.md); ID renames it; may be repeated
     #[arg(long, value_name = "[ID=]PATH")]
     engine_library: Vec<PathBuf>,
 
@@ -39,20 +39,19 @@ pub struct VerifyArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
     tier: Vec<String>,
 
-    /// Longest time of one phase: what was done until then is checked
+    /// Longest time of one phase; the work until then is checked
     #[arg(long, value_name = "TIME", default_value = "300ms")]
     max_run_time: String,
 
-    /// A server that already runs, instead of a private one: ENGINE=URL
+    /// Use a server that already runs instead of a private one: ENGINE=URL
     #[arg(long, value_name = "ENGINE=URL")]
     url: Vec<String>,
 
-    /// Engines whose licence forbids publishing benchmark results, and which you accept
+    /// Verify engines whose licence forbids publishing benchmark results; you accept the licence
     #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
     accept_license: Vec<String>,
 
-    /// Folder for the databases and logs, kept when something is wrong [default: the system's for
-    /// temporary files]
+    /// Folder for the databases and logs, kept if an answer is wrong [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -16,8 +16,7 @@ use crate::plan::{PlanArgs, shipped};
 /// The arguments of `embermark workloads`.
 #[derive(Args)]
 pub struct WorkloadsArgs {
-    /// A workload that is a file: prints it, to start from. `default` prints the plan that `embermark run` has
-    /// where nothing is asked for
+    /// Print this workload file, to start from; `default` prints the plan of `embermark run` without arguments
     name: Option<String>,
 }
 
@@ -34,7 +33,9 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
                 let names = PUBLISHED.iter().chain(BUILT_IN).map(|(id, _)| *id);
                 let names: Vec<&str> = names.collect();
                 let names = names.join(", ");
-                Err(Failure::usage(format!("'{name}' is no workload that is a file: {names} are")))
+                Err(Failure::usage(format!(
+                    "'{name}' is not a built-in workload file: {names} are"
+                )))
             }
         };
     }

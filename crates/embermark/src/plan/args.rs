@@ -15,15 +15,15 @@ pub const TIME: &str = "How long";
 pub const ENGINES: &str = "Engines";
 pub const CONDITIONS: &str = "Conditions";
 
-/// What to measure. The same names stand in a plan file; the command line wins over the file.
+/// What to measure. A plan file has the same names; the command line overrides it.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
-    /// Workloads by name or file (FILE.toml), each with its rows if you like: sensors:10k; or all
-    /// [default: what `embermark workloads default` prints]
+    /// Workloads by name or file (FILE.toml), optionally with rows: sensors:10k; or all [default: the
+    /// plan that `embermark workloads default` prints]
     ///
     /// docs/workload-files.md describes files. `all` runs every built-in workload except retention and
-    /// those that are files.
+    /// the built-in workload files.
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
 
@@ -36,14 +36,13 @@ pub struct PlanArgs {
 
     /// Try 1k, 10k, … rows up to this many, while --for lasts [default: 30m]
     ///
-    /// Starts at --scale where one is given. The next power of ten starts only if it is expected to end in
-    /// time.
+    /// Starts at --scale if given. The next power of ten starts only if it is expected to end in time.
     #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "ROWS")]
     #[serde(rename = "scales-until")]
     pub scales_until: Option<String>,
 
     /// What a commit survives: none, process (a crash of the program), power (a power cut)
-    /// [default: process; power and process where no workload is named]
+    /// [default: process; without a workload, power and process]
     #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "TIER,…")]
     #[serde(alias = "durability")]
     pub tier: Vec<String>,
@@ -67,15 +66,15 @@ pub struct PlanArgs {
     #[arg(help_heading = WORK, hide_short_help = true, long, value_name = "SHARE")]
     pub lenient: Option<String>,
 
-    /// Time for the whole run, such as 5m [default: 5m where no workload is named]
+    /// Time for the whole run, such as 5m [default: 5m without a workload]
     ///
-    /// Every cell is measured once, and then again where the order of engines is not certain. Without it,
-    /// every cell has as many trials as --effort says.
+    /// Every cell is measured once, and then again where the order of engines is uncertain. Without --for,
+    /// --effort sets the number of trials.
     #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
     #[serde(rename = "for", alias = "budget")]
     pub lasts: Option<String>,
 
-    /// How often everything is measured, in place of --for: quick, normal, thorough [default: normal]
+    /// Number of measurements, instead of --for: quick, normal, thorough [default: normal]
     ///
     /// quick: 1 trial of 2 runs. normal: 3 trials of 6 runs. thorough: 10 trials of 6 runs. A trial is one
     /// fresh process; its first run warms up and does not count.
@@ -92,7 +91,7 @@ pub struct PlanArgs {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
 
-    /// Warm-up runs among them, from the first on: recorded and not counted.
+    /// Warm-up runs among them, the first ones: recorded and not counted.
     #[arg(skip)]
     pub warmup_runs: Option<u32>,
 
@@ -100,7 +99,7 @@ pub struct PlanArgs {
     #[arg(skip)]
     pub max_run_time: Option<String>,
 
-    /// The measured time of a phase that runs by the clock.
+    /// The measured time of a phase of fixed length.
     #[arg(skip)]
     pub window: Option<String>,
 
@@ -108,7 +107,7 @@ pub struct PlanArgs {
     #[arg(skip)]
     pub warm_up: Option<String>,
 
-    /// The most time for one trial before it is ended, or `none`.
+    /// The longest time of one trial before it is ended, or `none`.
     #[arg(skip)]
     pub timeout: Option<String>,
 
@@ -120,23 +119,22 @@ pub struct PlanArgs {
     #[arg(skip)]
     pub seed: Option<u64>,
 
-    /// The size of the file system that each trial of `retention` has for itself.
+    /// The size of the file system of each trial of `retention`.
     #[arg(skip)]
     pub disk_size: Option<String>,
 
     /// Engines to compare: ids, or embedded, servers, all [default: embedded]
     ///
-    /// ENGINE-defaults measures an engine with its own default settings, ENGINE-python one that is used from
+    /// ENGINE-defaults measures an engine with its own default settings, ENGINE-python an engine used from
     /// Python.
     #[arg(help_heading = ENGINES, short, long, value_delimiter = ',', value_name = "ENGINE,…")]
     pub engines: Vec<String>,
 
     /// Add a column: an engine with other settings, NAME=ENGINE:SETTING=VALUE,…
     ///
-    /// NAME may then stand among --engines. The setting library=DIR runs the version found in DIR, and
-    /// client=CLIENT has a client do the timed work. In a plan file this is a table configuration.NAME with
-    /// engine, settings, library and client.
-    /// docs/configurations.md lists the settings.
+    /// --engines also accepts NAME. library=DIR runs the version found in DIR, and client=CLIENT runs the
+    /// timed work in a client. In a plan file this is a table configuration.NAME with engine, settings,
+    /// library and client. docs/configurations.md lists the settings.
     #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parsed)]
     #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,
@@ -144,20 +142,19 @@ pub struct PlanArgs {
     /// Measure each column from these languages: native, python, node, node:PACKAGE, ./PROGRAM
     /// [default: native]
     ///
-    /// Each client is a column of its own: sqlite-python. native is embermark itself. Engines for reference
-    /// stay native. Among --engines, sqlite-python names one such column.
-    /// docs/clients.md has more.
+    /// Each client is a column of its own: sqlite-python, which --engines also accepts. native is embermark
+    /// itself. Reference engines stay native. docs/clients.md has more.
     #[arg(help_heading = ENGINES, hide_short_help = true, long, value_delimiter = ',', value_name = "CLIENT,…")]
     pub client: Vec<String>,
 
     /// Use a server that already runs instead of a private one: ENGINE=URL
     ///
-    /// Its password may stand in the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and
-    /// database are recorded.
+    /// The password may be in the environment, as EMBERMARK_PASSWORD_ENGINE. Only host, port and database
+    /// are recorded.
     #[arg(help_heading = ENGINES, long, value_name = "ENGINE=URL")]
     pub url: Vec<String>,
 
-    /// Add an engine of your own: a shared library (docs/engine-library.md). Once for each; ID names its engine anew
+    /// Add an engine of your own, a shared library (docs/engine-library.md); ID renames it; may be repeated
     #[arg(help_heading = ENGINES, hide_short_help = true, long, value_name = "[ID=]PATH")]
     pub engine_library: Vec<PathBuf>,
 
@@ -174,64 +171,65 @@ pub struct PlanArgs {
 
     /// Limit the memory of engine, server and page cache together: 256MiB, none [default: none]
     ///
-    /// Each limit is a comparison of its own. Within a limit the cache is at most a quarter of it. Needs
-    /// root or a delegated control group.
+    /// Each limit is a separate comparison. Within a limit the cache is at most a quarter of it. Needs root
+    /// or a delegated control group.
     #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "SIZE,…")]
     pub memory_limit: Vec<String>,
 
     /// Imitate the times of a storage device below each database: sd-class10, sd-a1, sd-a2, emmc, usb-stick,
     /// hdd-7200, nvme, none [default: none]
     ///
-    /// Or a file of your own (FILE.toml, docs/storage.md). Each storage is a comparison of its own; none is this
-    /// machine's own disk. A model with likely values, not a measurement of a device. Needs root and FUSE.
+    /// Also accepts a file of your own (FILE.toml, docs/storage.md). none is this machine's own disk. Each
+    /// storage is a separate comparison. A storage is a model with likely values, not a measurement of a
+    /// device. Needs root and FUSE.
     #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "STORAGE,…")]
     pub storage: Vec<String>,
 
     /// Clients at the same time, 1 to 256 [default: 1]
     ///
-    /// Threads of an embedded engine, connections of a server. With more than one, only point operations of
-    /// `sensors` run (variant commit-each; reads in single and bulk too), and files that allow it.
+    /// A client is a thread of an embedded engine or a connection of a server. With more than one, only
+    /// point operations of `sensors` run (variant commit-each; reads also in single and bulk), and workload
+    /// files that allow it.
     #[arg(help_heading = CONDITIONS, long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=256))]
     pub clients: Option<u32>,
 
     /// Operations, rows or samples per second at which work arrives [default: the workload's own]
     ///
-    /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: as many as it
-    /// takes]. A phase with `arrive` of a workload file: rows per second. Point operations of `sensors`: an open
-    /// loop of all clients together [default: a closed loop].
-    /// `embermark rate` finds the highest rate that is sustained.
+    /// `machine`: samples per second [default: 1000]. `retention`: rows per second [default: no limit]. A
+    /// phase with `arrive` of a workload file: rows per second. Point operations of `sensors`: an open loop
+    /// of all clients together [default: a closed loop]. `embermark rate` finds the highest sustained rate.
     #[arg(help_heading = CONDITIONS, long, value_name = "RATE")]
     pub rate: Option<String>,
 
     /// Read from a cold cache
     ///
-    /// Closes the database before each run of a phase that reads, drops its files from memory and opens it
-    /// again, outside the clock: for `sensors`, `contacts` and `events` on embedded engines.
+    /// Before each run of a read phase, embermark closes the database, drops its files from memory and opens
+    /// it again. This time does not count. For `sensors`, `contacts` and `events` on embedded engines.
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
     pub cold: bool,
 
     /// Estimate the flash bytes that each card would program: sd-32gb, sd-a2-64gb, emmc-8gb, emmc-32gb
     ///
-    /// Or a file of your own (FILE.toml, docs/flash.md). By a model, from what trials after the timed ones
-    /// record. Needs root and FUSE.
+    /// Also accepts a file of your own (FILE.toml, docs/flash.md). A model estimates the bytes from trials
+    /// that run after the timed ones. Needs root and FUSE.
     #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_delimiter = ',', value_name = "CARD,…")]
     pub card: Vec<String>,
 
-    /// What follows where `for` is longer: a plan file's alone.
+    /// Further work if `for` is longer; only in a plan file.
     #[arg(skip)]
     pub then: Vec<Then>,
 }
 
-/// What a run measures beside the rest where its time is longer.
+/// What a longer run measures in addition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Then {
-    /// From this time of the whole run on.
+    /// The shortest time of the whole run.
     pub from: String,
-    /// Further workloads, or further rows of those that there are.
+    /// Further workloads, or further scales of the others.
     pub workloads: Vec<String>,
-    /// Further limits of memory.
+    /// Further memory limits.
     pub memory_limit: Vec<String>,
     /// Further storages.
     pub storage: Vec<String>,

@@ -21,7 +21,7 @@ pub fn client(text: &str) -> Result<Option<Client>, String> {
     let absolute = path::absolute(program).map_err(|error| refused(&error.to_string()))?;
     let about = absolute.metadata().map_err(|error| refused(&error.to_string()))?;
     if !about.is_file() {
-        return Err(refused("it is no file: name the program itself"));
+        return Err(refused("it is not a file: name the program itself"));
     }
     if about.permissions().mode() & 0o111 == 0 {
         return Err(refused("it is not executable: chmod +x makes it so"));

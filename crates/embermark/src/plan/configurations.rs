@@ -23,7 +23,7 @@ const SYSTEM: &str = "-system";
 
 /// Reads `NAME=ENGINE:setting=value,…`. A comma within brackets belongs to a value.
 pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
-    let wrong = || format!("'{text}' is no NAME=ENGINE:setting=value,…");
+    let wrong = || format!("'{text}' is not of the form NAME=ENGINE:setting=value,…");
     let (name, of) = text.split_once('=').ok_or_else(wrong)?;
     let (engine, settings) = of.split_once(':').ok_or_else(wrong)?;
     let mut all = BTreeMap::new();
@@ -77,7 +77,7 @@ pub fn of_file<'de, D: Deserializer<'de>>(
                     Ok((setting, value.to_string()))
                 }
                 _ => Err(D::Error::custom(format!(
-                    "{setting} of configuration '{name}' is no value"
+                    "{setting} of configuration '{name}' is not a value"
                 ))),
             };
             let settings = settings.into_iter().map(text).collect::<Result<_, _>>()?;
@@ -136,7 +136,9 @@ fn used_by(word: &str, given: &Configurations) -> Option<Result<Configuration, S
         (None, Err(_)) => built_in(column)?,
     };
     Some(own.and_then(|own| match &own.client {
-        Some(other) => Err(format!("'{column}' already has the client {other}: name it alone")),
+        Some(other) => {
+            Err(format!("'{column}' already has the client {other}: leave out the other client"))
+        }
         None => Ok(Configuration { client: client(language)?, ..own }),
     }))
 }
@@ -164,7 +166,7 @@ fn system(word: &str) -> Option<Result<Configuration, String>> {
     Some(match found.system() {
         Some(folder) => folder.map(own).map_err(|error| error.to_string()),
         None => Err(format!(
-            "{engine} has no version of the system beside the one that it runs; name another with \
+            "{engine} has no system version other than the one that it runs; name another with \
              --configuration NAME={engine}:library=FOLDER, where it takes one"
         )),
     })

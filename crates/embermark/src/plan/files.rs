@@ -66,7 +66,7 @@ fn one(
         read(Path::new(name))?
     } else if Path::new(name).is_file() {
         return Err(Failure::usage(format!(
-            "'{name}' is no workload: write one for its rows with 'embermark init {name} -o mine.toml', then name mine.toml"
+            "'{name}' is not a workload: write one for its rows with 'embermark init {name} -o mine.toml', then name mine.toml"
         )));
     } else {
         let known = WORKLOADS.iter().map(|workload| workload.info().id);
@@ -91,7 +91,7 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
         } else {
             mistakes.to_string()
         };
-        Failure::usage(format!("{name} is no workload file that can be run")).showing(text)
+        Failure::usage(format!("{name} is not a valid workload file")).showing(text)
     })?;
     if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
         return Err(Failure::usage(format!(

@@ -64,7 +64,7 @@ pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failur
         _ => return refused("it goes up from one scale: give one with --scale"),
     };
     let Scale::Rows(last) = until.parse().map_err(Failure::usage)? else {
-        return refused("it is no number of rows");
+        return refused("it is not a number of rows");
     };
     if last < first {
         return refused(&format!("it goes up from {}: give more", Scale::Rows(first)));

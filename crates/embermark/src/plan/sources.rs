@@ -21,7 +21,7 @@ impl PlanArgs {
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = without_values(error.message());
-            Failure::usage(format!("{}, line {line}: this is no plan: {why}", path.display()))
+            Failure::usage(format!("{}, line {line}: invalid plan: {why}", path.display()))
         })
     }
 

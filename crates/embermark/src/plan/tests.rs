@@ -59,7 +59,7 @@ fn scales_go_up_by_powers_of_ten_within_a_budget() {
     assert_eq!(until(&["5"], "5").plan().unwrap().scales, [Scale::Rows(5)]);
     assert!(says(until(&["1k", "10k"], "1M")).contains("from one scale"));
     assert!(says(until(&["1M"], "10k")).contains("goes up from 1M"));
-    assert!(says(until(&[], "full")).contains("no number of rows"));
+    assert!(says(until(&[], "full")).contains("not a number of rows"));
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
         let given = given.and_then(|(engine, url)| Some((registry::find(engine).ok()?, url)));
         let Some((found, url)) = given else {
             return Err(Failure::usage(
-                "--url: what stands before the first = is no engine: write ENGINE=URL, such as \
+                "--url: the text before the first = is not an engine: write ENGINE=URL, such as \
                  postgres=postgres://host/database",
             ));
         };

@@ -55,7 +55,7 @@ fn own_rows_arrive_are_stored_and_what_was_lost_is_on_the_screen() {
         let roles: Vec<&str> = processes.keys().map(String::as_str).collect();
         assert_eq!(roles, ["sensor", "writer"], "{engine}");
     }
-    let title = "logger, 500 rows a second, ";
+    let title = "logger, 500 rows per second, ";
     assert!(ended.stdout.contains(title), "{}", ended.stdout);
     assert!(!ended.stdout.contains("High-frequency sensor data"), "{}", ended.stdout);
 }

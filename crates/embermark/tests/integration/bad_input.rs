@@ -223,7 +223,10 @@ fn an_option_that_cannot_have_an_effect_is_refused() {
         place.embermark(&words).with(2).saying(&[saying]);
         assert!(!place.path("out").exists(), "{words:?}");
     }
-    refused(&["reproduce", "mcknight", "--set", "window=9s"], &["window: no piece"]);
+    refused(
+        &["reproduce", "mcknight", "--set", "window=9s"],
+        &["window: none of the named pieces"],
+    );
     refused(&["verify", "sqlite", "--url", "valkey=valkey://h"], &["--url valkey"]);
 }
 

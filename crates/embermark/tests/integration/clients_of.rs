@@ -260,7 +260,7 @@ fn what_makes_no_sense_is_said_before_any_device_is_asked() {
     // Another password than the one that no command line beside this test may have.
     let refused = of("http://ann:0f-b3n@db").with(2).saying(&["write ENGINE=URL"]);
     refused.saying_nothing_of("0f-b3n");
-    of("sqlite=x").with(2).saying(&["sqlite is no server"]);
+    of("sqlite=x").with(2).saying(&["sqlite is not a server"]);
     of("postgre=x").with(2).saying(&["postgres"]);
     fs::write(place.path("fleet/plan/plan.toml"), "workloads = [\"machine\"]\n").unwrap();
     of("postgres://db/x").with(2).saying(&["workloads = [\"sensors\"]"]);

@@ -135,7 +135,7 @@ fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
 fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured() {
     let (place, result) = measured();
     let open = place.embermark(&["advise", "old.json", "--show", "tables"]).with(0);
-    assert!(open.stdout.contains("nobody is ranked") && open.stdout.contains("Best at"));
+    assert!(open.stdout.contains("no engine is ranked") && open.stdout.contains("Best at"));
     place.write("slow.json", slower(result, "sqlite", 100));
     let words = [
         "advise",
@@ -200,7 +200,7 @@ fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
     assert!(lines[1].contains("margin") && lines[1].contains("ahead of sqlite"), "{usual}");
     assert!(usual.contains("turned by") && usual.lines().count() < 10, "{usual}");
     let none = advice(&["--weight", "analytics=1"]);
-    assert!(none.contains("nobody") && none.contains("embermark run sensors"), "{none}");
+    assert!(none.contains("No engine") && none.contains("embermark run sensors"), "{none}");
     // Nothing was committed row by row here.
     let paced = advice(&["--rate", "1000"]);
     assert!(paced.contains("commits of single rows were not measured"), "{paced}");

@@ -60,7 +60,7 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
     assert_eq!(facts.configuration.as_ref().unwrap().settings["synchronous"], "OFF");
     assert_eq!((&*facts.kind, &*facts.data_model), ("embedded", "SQL"));
 
-    let note = "sqlite with cache_size=-4000, synchronous=OFF: durability as its author says, so not \
+    let note = "sqlite with cache_size=-4000, synchronous=OFF: durability as its author claims, so not \
                 ranked: it has synchronous=0";
     let text = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -85,7 +85,7 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
         .stdout;
     let advice = advice.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        advice.contains("fast: durability as its author says: it has synchronous=0"),
+        advice.contains("fast: durability as its author claims: it has synchronous=0"),
         "{advice}"
     );
 }
@@ -237,7 +237,7 @@ fn the_version_of_the_system_is_a_column_beside_the_release_that_was_fetched() {
         }
     }
     let words = ["run", "sensors", "--engines", "memory-system", "--out", "out"];
-    place.embermark(&words).with(2).saying(&["memory has no version of the system"]);
+    place.embermark(&words).with(2).saying(&["memory has no system version"]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn another_library_is_a_column_of_every_report_and_compares() {
     }
     let advice =
         place.embermark(&["advise", "first/result.json", "--show", "tables"]).with(0).stdout;
-    assert!(!advice.contains("as its author says"), "{advice}");
+    assert!(!advice.contains("as its author claims"), "{advice}");
 
     let both = ["compare", "first/result.json", "second/result.json"];
     let compared = place.embermark(&both).stdout;

@@ -33,7 +33,7 @@ fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
         assert!(shown.contains("the databases are in memory"), "{shown}");
     }
     place.embermark(&["doctor", "--dir", "nowhere"]).with(2).saying(&["nowhere", "--dir"]);
-    place.embermark(&["doctor", "--dir", "/etc/hostname"]).with(2).saying(&["is no folder"]);
+    place.embermark(&["doctor", "--dir", "/etc/hostname"]).with(2).saying(&["is not a folder"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_package_has_completions_manual_pages_and_a_version_that_says_what_is_in_it(
     assert!(page.contains(".TH embermark 1") && page.contains("embermark\\-run(1)"), "{page}");
     let page = place.embermark(&["man", "run"]).with(0).stdout;
     assert!(page.contains(".TH embermark-run 1") && page.contains("\\-\\-trials"), "{page}");
-    place.embermark(&["man", "nothing"]).with(2).saying(&["'nothing' is no command"]);
+    place.embermark(&["man", "nothing"]).with(2).saying(&["'nothing' is not a command"]);
     let version = place.embermark(&["--version"]).with(0).stdout;
     assert!(version.contains("engines built in: sqlite, ") && version.contains(" (debug)"));
 }

@@ -99,7 +99,7 @@ fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
         let wrong = |own| [words, &["--durability", own]].concat();
         place.embermark(&wrong("nowhere")).with(2).saying(&["no result at nowhere"]);
         let run = place.embermark(&wrong("run")).with(2);
-        run.saying(&["is no result of `embermark durability`"]);
+        run.saying(&["is not a result of `embermark durability`"]);
     }
     let report = place.embermark(&["report", "out/result.json"]).with(2);
     report.saying(&["one of `embermark durability`"]);

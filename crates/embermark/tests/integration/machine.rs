@@ -60,7 +60,7 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     let live = observed(cell, "live");
     let age = &live.latencies["staleness"];
     assert!(age.samples >= 1 && age.p50 < 1_000_000_000, "{age:?}");
-    for words in ["writing, ", "three cycles a second", "writing and reading at once", "score"] {
+    for words in ["writing, ", "three cycles per second", "writing and reading at once", "score"] {
         assert!(ended.stdout.contains(words), "no {words} in:\n{}", ended.stdout);
     }
     nothing_is_left_behind(&place);
@@ -262,8 +262,8 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
 fn what_makes_no_sense_of_a_machine_is_refused() {
     let place = Place::new();
     for (words, says) in [
-        (&["machine", "--rate", "0"][..], "a rate of 0 samples a second is no machine"),
-        (&["machine", "--rate", "2000000"], "no sensor makes so many"),
+        (&["machine", "--rate", "0"][..], "a rate of 0 samples per second measures nothing"),
+        (&["machine", "--rate", "2000000"], "the rate exceeds the most samples per second"),
         (&["machine", "--rate", "fast"], "neither a number of samples a second nor max"),
         (&["sensors", "--rate", "max"], "has a highest rate to look for"),
         (
@@ -273,7 +273,7 @@ fn what_makes_no_sense_of_a_machine_is_refused() {
         (&["machine", "--phases", "sustained"], "run it with `embermark rate`"),
         (&["machine", "--set", "window=0s"], "window '0s' is not a time"),
         (&["machine", "--set", "p99-limit=0s"], "p99-limit '0s'"),
-        (&["machine", "--weight", "gpu=1"], "is no weight"),
+        (&["machine", "--weight", "gpu=1"], "is not a weight"),
         (&["machine", "-s", "0"], "0"),
     ] {
         let words = [&["run", "-e", "sqlite"], words].concat();

@@ -46,4 +46,5 @@ mod storage_command;
 mod tune;
 mod untrusted_sql;
 mod verify;
+mod wording;
 mod workload_files;

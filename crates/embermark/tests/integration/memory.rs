@@ -156,7 +156,7 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
     for (words, saying) in [
         (&["run", "sensors", "--memory-limit", "1MiB"][..], "at least 16MiB"),
         (&["run", "sensors", "--memory-limit", "much"], "--memory-limit 'much' is not a size"),
-        (&["run", "sensors", "--memory-limit", "900TiB"], "this machine has"),
+        (&["run", "sensors", "--memory-limit", "900TiB"], "exceeds this machine's memory"),
         (
             &["run", "sensors", "--memory-limit", "64MiB", "--cache", "32MiB"],
             "at most a quarter, 16 MiB",

@@ -83,7 +83,7 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
     let ended_well = run(&place, &["-e", "sqlite,duckdb,postgres,mariadb,lmdb"]).with(0);
     ended_well.saying(&[
         "asking sqlite what is right",
-        "sqlite cannot say middle: sqlite could not prepare",
+        "sqlite cannot answer middle: sqlite could not prepare",
     ]);
     let result = place.result("out");
     for engine in ["sqlite", "duckdb", "postgres", "mariadb"].into_iter().filter(|id| is_here(id)) {

@@ -71,7 +71,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
     let place = Place::new();
     for (words, says) in [
         (&["reproduce", "tpc-c"][..], "unknown source 'tpc-c'"),
-        (&["reproduce", "ulb", "--set", "variant=['bulk']"], "--variant is said by"),
+        (&["reproduce", "ulb", "--set", "variant=['bulk']"], "--variant is set by"),
         (&["reproduce", "ulb", "--engines", "sqlite"], "unexpected argument"),
         (&["reproduce", "ulb", "--for", "soon"], "--for 'soon'"),
         (&["reproduce", "highfreq", "--for", "1s"], "nothing fits"),

@@ -29,7 +29,7 @@ fn a_run_whose_folder_is_removed_keeps_what_it_measured_and_says_where() {
     assert!(ended);
     fs::rename(place.path("out"), place.path("gone")).unwrap();
     let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
-    let kept = ended.stderr.split("what was measured is in ").nth(1).unwrap_or_default();
+    let kept = ended.stderr.split("the result is in ").nth(1).unwrap_or_default();
     let kept = Path::new(kept.lines().next().unwrap_or_default());
     let result: ResultFile = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
     assert!(!result.cells[0].trials.is_empty());

@@ -150,7 +150,7 @@ fn files_that_are_no_results_are_named_and_left_out() {
     // The site of before is there still, and nothing of the one that was not finished.
     assert!(place.path("site/index.html").exists());
     fs::remove_file(place.path("results/cut.json")).unwrap();
-    place.embermark(&["site", "results", "-o", "results"]).with(2).saying(&["is no site"]);
+    place.embermark(&["site", "results", "-o", "results"]).with(2).saying(&["is not a site"]);
     let left = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.collect::<BTreeSet<_>>(), ["results", "site"].map(Into::into).into());
 }

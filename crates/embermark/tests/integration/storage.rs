@@ -111,7 +111,7 @@ fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_t
     compare("other.json", "out/result.json")
         .with(2)
         .saying(&["storage slow: read", "write 4.00 ms"]);
-    compare("own.json", "on.json").with(2).saying(&["no cell stands in both files"]);
+    compare("own.json", "on.json").with(2).saying(&["no cell is in both files"]);
     compare("out/result.json", "out/result.json").with(0);
 }
 

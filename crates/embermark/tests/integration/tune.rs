@@ -167,7 +167,7 @@ fn what_keeps_a_weaker_tier_by_its_manual_is_shown_and_not_tried() {
 fn what_cannot_be_tuned_is_refused_with_what_can() {
     let place = Place::new();
     for (words, says) in [
-        (&["hybrid"][..], "hybrid has nothing to tune beside its cache; engines that have: "),
+        (&["hybrid"][..], "hybrid has nothing to tune except its cache; engines that have: "),
         (&["sqlight"], "sqlight"),
         (&["sqlite", "--try", "sqlite:page_sise=512"], "did you mean 'page_size'"),
         (&["sqlite", "--try", "lmdb:MDB_WRITEMAP=ON"], "name lmdb among the engines"),

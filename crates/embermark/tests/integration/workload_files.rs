@@ -49,7 +49,10 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
         assert!(text.contains(line), "no {line} in\n{text}");
     }
     // Nobody's file is written over.
-    place.embermark(&["init", "readings.csv", "-o", "weather.toml"]).with(2).saying(&["is there"]);
+    place
+        .embermark(&["init", "readings.csv", "-o", "weather.toml"])
+        .with(2)
+        .saying(&["already exists"]);
     // Half a second of the mix in place of half a minute.
     place.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
     run(&place, &["weather.toml", "-e", &some_embedded(), "--set", "window=10ms"]).with(0);

@@ -23,15 +23,17 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
     let memory = System::here().machine(Path::new("/")).memory_bytes.unwrap_or(u64::MAX);
     let limits = || plan.memory_limits.iter().flatten();
     let too_much = limits().find(|limit| limit.0 > memory).map(|limit| {
-        format!("a limit of {limit} is none: this machine has {} MiB of memory", memory >> 20)
+        format!("memory limit {limit} exceeds this machine's memory of {} MiB", memory >> 20)
     });
     let too_few = format!(
-        "{runs} runs of which the first {warmup_runs} warm up leave none to count: give at least {} \
+        "{runs} runs, the first {warmup_runs} of them warm-up runs, leave none to count: give at least {} \
          runs",
         warmup_runs.saturating_add(1)
     );
-    let beyond =
-        format!("no sensor makes so many samples a second: give a rate up to {}, or max", FASTEST);
+    let beyond = format!(
+        "the rate exceeds the most samples per second: give a rate up to {}, or max",
+        FASTEST
+    );
     let problems = [
         (plan.workloads.is_empty(), "no workload is asked for: name at least one"),
         (plan.engines.is_empty(), "no engine is asked for: name at least one"),
@@ -47,7 +49,7 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
         ),
         (
             plan.rate == Rate::PerSecond(0),
-            "a rate of 0 samples a second is no machine: give at least 1",
+            "a rate of 0 samples per second measures nothing: give at least 1",
         ),
         (too_fast, &*beyond),
         (
@@ -174,7 +176,7 @@ pub(super) fn names(
     for id in plan.urls.keys() {
         if catalog.engine(id)?.info().kind != Kind::Server {
             return Err(HarnessError::Plan(format!(
-                "a URL is given for '{id}', which is no server: leave it out"
+                "a URL is given for '{id}', which is not a server: leave it out"
             )));
         }
     }
@@ -218,7 +220,7 @@ fn runs_somewhere(
     }
     let name = own.next().map_or("", |variant| variant.name);
     Err(HarnessError::Plan(format!(
-        "phase '{phase}' of '{}' runs in the variant '{name}' alone: add it to --variant, or leave \
+        "phase '{phase}' of '{}' runs only in the variant '{name}': add it to --variant, or leave \
          --variant out",
         workload.id
     )))

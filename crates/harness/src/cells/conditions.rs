@@ -44,7 +44,7 @@ pub(crate) fn least_memory_limit(cells: &[PlannedCell]) -> Option<MemoryLimit> {
 pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
     let limited = |cell: &&mut PlannedCell| cell.skip.is_none() && cell.id.memory_limit.is_some();
     for cell in cells.iter_mut().filter(limited) {
-        cell.skip = Some(unsupported(format!("takes root or a delegated control group: {why}")));
+        cell.skip = Some(unsupported(format!("needs root or a delegated control group: {why}")));
     }
 }
 

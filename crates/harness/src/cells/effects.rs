@@ -30,7 +30,7 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError>
         ),
         (
             plan.disk_bytes.is_some() && !runs(&|info, _| info.until_steady),
-            "disk-size: it is for workloads that keep a window of rows, as retention, none of which is asked for",
+            "disk-size: only workloads with a window of rows, such as retention, use it, and none is selected",
         ),
     ];
     if let Some((_, why)) = options.into_iter().find(|(idle, _)| *idle) {

@@ -47,7 +47,7 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
     }
     if plan.target_rate.is_some_and(|rate| !(1..=HIGHEST_TARGET_RATE).contains(&rate)) {
         return Err(HarnessError::Plan(format!(
-            "no client starts so many operations a second: give a rate from 1 to {HIGHEST_TARGET_RATE}"
+            "the rate exceeds the most operations per second of a client: give a rate from 1 to {HIGHEST_TARGET_RATE}"
         )));
     }
     Ok(())

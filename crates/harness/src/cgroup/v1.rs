@@ -53,7 +53,7 @@ fn memory(asked: &Limits) -> Vec<Limit> {
 fn cpu(asked: &Limits) -> Result<Vec<Limit>, String> {
     let Some(most) = asked.get("cpu.max") else { return Ok(Vec::new()) };
     let (quota, period) =
-        most.split_once(' ').ok_or_else(|| format!("'{most}' is no limit of CPU time"))?;
+        most.split_once(' ').ok_or_else(|| format!("invalid limit of CPU time '{most}'"))?;
     Ok(vec![limit("cpu", "cpu.cfs_period_us", period), limit("cpu", "cpu.cfs_quota_us", quota)])
 }
 

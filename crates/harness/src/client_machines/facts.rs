@@ -37,7 +37,7 @@ pub(super) fn in_common(facts: &[Facts]) -> Machine {
 pub(super) fn one_tool(names: &[String], facts: &[Facts]) -> Result<Tool, HarnessError> {
     let tools = || names.iter().zip(facts.iter().map(|facts| &facts.tool));
     let Some((first, tool)) = tools().next() else {
-        return Err(HarnessError::Plan("there is no client machine".to_owned()));
+        return Err(HarnessError::Plan("no client machine is given".to_owned()));
     };
     let same = |other: &Tool| {
         (&other.version, &other.commit, &other.profile)

@@ -93,8 +93,8 @@ pub fn order(dir: &Path) -> ExitCode {
         io::stdin().read_to_end(&mut orders)?;
         let mut socket = UnixStream::connect(dir.join(SOCKET)).map_err(|error| {
             let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
-            let last = said.lines().last().unwrap_or("it said nothing");
-            io::Error::new(error.kind(), format!("the client process is gone ({error}): {last}"))
+            let last = said.lines().last().unwrap_or("it wrote nothing");
+            io::Error::new(error.kind(), format!("the client process ended ({error}): {last}"))
         })?;
         socket.write_all(&orders)?;
         socket.shutdown(Shutdown::Write)?;
@@ -102,7 +102,7 @@ pub fn order(dir: &Path) -> ExitCode {
         socket.read_to_end(&mut replies)?;
         if replies.is_empty() {
             let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
-            let last = said.lines().last().unwrap_or("it said nothing");
+            let last = said.lines().last().unwrap_or("it wrote nothing");
             return Err(io::Error::other(format!("the client process ended: {last}")));
         }
         io::stdout().write_all(&replies)

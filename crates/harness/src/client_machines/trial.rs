@@ -156,7 +156,7 @@ impl Conductor<'_> {
         let says = || {
             let name = &self.names[orders[unknown].0];
             Stop::Lost(format!(
-                "{name}: its clock cannot be told: `date +%s%N` there gives no nanoseconds"
+                "{name}: its clock is unreadable: `date +%s%N` there gives no nanoseconds"
             ))
         };
         Ok((replies, all.ok_or_else(says)?))

@@ -33,7 +33,7 @@ pub(super) fn described(system: &System) -> Option<String> {
 pub(super) fn warnings(system: &System) -> Option<String> {
     let seen = throttle::since_it_began(system)?;
     Some(format!(
-        "the firmware says that since the machine began {seen}: take a stronger power supply, a \
+        "the firmware reports that since the machine started {seen}: take a stronger power supply, a \
          shorter cable, or cool it"
     ))
 }

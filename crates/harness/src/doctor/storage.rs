@@ -42,7 +42,7 @@ pub(super) fn wear(disk: &Path) -> Option<String> {
         })
         .collect();
     let spare = spare.map_or("", |spare| match spare {
-        1 => "; spare blocks are there",
+        1 => "; it has spare blocks",
         2 => "; four fifths of its spare blocks are used",
         _ => "; nearly all of its spare blocks are used",
     });

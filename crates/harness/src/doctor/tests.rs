@@ -70,9 +70,9 @@ fn an_emmc_tells_how_worn_it_is_and_is_replaced_at_its_end() {
         let disk = block_device::below(&tree.system(), makedev(179, 2), None).unwrap();
         (storage::wear(&disk), storage::warning(&disk).map_or(0, |_| 1))
     };
-    let young = "0 to 10 % and 20 to 30 % of its life used; spare blocks are there";
+    let young = "0 to 10 % and 20 to 30 % of its life used; it has spare blocks";
     assert_eq!(told("0x01 0x03", "0x01"), (Some(young.to_owned()), 0));
-    let old = "90 to 100 % and more than all of its life used; spare blocks are there";
+    let old = "90 to 100 % and more than all of its life used; it has spare blocks";
     assert_eq!(told("0x0a 0x0b", "0x01"), (Some(old.to_owned()), 1));
     let spent = "10 to 20 % of its life used; four fifths of its spare blocks are used";
     assert_eq!(told("0x00 0x02", "0x02"), (Some(spent.to_owned()), 1));

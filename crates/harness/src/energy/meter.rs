@@ -63,8 +63,7 @@ pub fn apply(
         Some(offset) => align::given(offset),
         None if markers.is_empty() && record.is_relative => {
             return Err(refused(
-                "its times begin at 0, and the run was not made with --metered, whose load pattern tells \
-                 when that was: give --offset SECONDS, the Unix time of its first line"
+                "its times begin at 0, and the run was not made with --metered, whose load pattern shows when that was: give --offset SECONDS, the Unix time of its first line"
                     .to_owned(),
             ));
         }

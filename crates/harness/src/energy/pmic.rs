@@ -39,7 +39,7 @@ fn ask(program: &Path) -> Result<f64, String> {
         let line = text.lines().next().unwrap_or_default().trim();
         let line = if line.is_empty() { "nothing" } else { line };
         format!(
-            "{} knows no pmic_read_adc, which a Raspberry Pi 5 has (it says: {line})",
+            "{} has no pmic_read_adc, which a Raspberry Pi 5 has (its answer: {line})",
             program.display()
         )
     })
@@ -111,7 +111,7 @@ mod tests {
         let older =
             program(folder.path(), "echo 'error=1 error_msg=\"Command not registered\"'; exit 255");
         let why = &find(&older).absent[0];
-        assert!(why.contains("knows no pmic_read_adc") && why.contains("not registered"), "{why}");
+        assert!(why.contains("has no pmic_read_adc") && why.contains("not registered"), "{why}");
         let none = folder.path().join("none");
         assert!(find(&none).absent[0].starts_with("no "), "{:?}", find(&none).absent);
     }

@@ -114,7 +114,7 @@ fn zone(folder: &Path) -> Result<Zone, String> {
     let range = folder.join("max_energy_range_uj");
     let range = microjoules(&range).map_err(|error| unreadable(&range, &error))?;
     if range == 0 {
-        return Err(format!("{} says no range after which it begins anew", folder.display()));
+        return Err(format!("{} has no range after which it starts again", folder.display()));
     }
     Ok(Zone { path, range })
 }
@@ -124,7 +124,7 @@ fn unreadable(path: &Path, error: &io::Error) -> String {
     let path = path.display();
     match error.kind() {
         ErrorKind::PermissionDenied => format!(
-            "{path} may be read by root alone, as Linux has it since 5.10: run as root, or allow it until \
+            "only root may read {path}, since Linux 5.10: run as root, or allow it until \
              the next boot (sudo chmod a+r {path})"
         ),
         ErrorKind::NotFound => format!("{path} is not there"),
@@ -226,6 +226,6 @@ mod tests {
         setfsuid(Uid::effective());
         assert!(found.sources.is_empty(), "{:?}", named(&found));
         let why = &found.absent[0];
-        assert!(why.contains("by root alone") && why.contains("sudo chmod a+r"), "{why}");
+        assert!(why.contains("only root may read") && why.contains("sudo chmod a+r"), "{why}");
     }
 }

@@ -136,7 +136,7 @@ fn joules_counted(
 ) -> Result<f64, String> {
     if ended - began < LEAST_COUNTED {
         return Err(format!(
-            "the run took {:.3} s, and its counter tells no less than {LEAST_COUNTED} s",
+            "the run took {:.3} s, and its counter cannot resolve less than {LEAST_COUNTED} s",
             ended - began
         ));
     }
@@ -244,7 +244,7 @@ impl Sampler {
     pub fn of_run(&self, run: &mut Run, window: Option<&Window>) {
         let known = self.known.borrow();
         let Some(window) = window else {
-            run.no_energy = known.sources.first().map(|_| "its window was not told".to_owned());
+            run.no_energy = known.sources.first().map(|_| "its window was not reported".to_owned());
             return;
         };
         run.period = Some(self.clock.period(window.between));
@@ -254,7 +254,7 @@ impl Sampler {
             let watched = watched.iter().find(|watched| watched.source.id == source.id);
             let joules = match watched {
                 Some(watched) => watched.joules(window),
-                None => Err("it was there when the run began, and is not any more".to_owned()),
+                None => Err("it existed when the run began, and does not any more".to_owned()),
             };
             let energy = joules.map(|joules| Energy::of(source, joules, ended - began));
             match (place, energy) {

@@ -43,7 +43,7 @@ pub(crate) fn run(job: Job, events: &mut File) -> io::Result<()> {
         Ok(Change::Exited(0)) => return Ok(()),
         Ok(Change::Exited(status)) => format!("the traced worker exited with status {status}"),
         Ok(Change::Killed(signal)) => format!("the traced worker was killed by signal {signal}"),
-        Ok(change) => format!("the traced worker came to an end that is none: {change:?}"),
+        Ok(change) => format!("the traced worker stopped unexpectedly: {change:?}"),
         Err(error) => format!("the worker could not be traced to its end: {error}"),
     };
     send(events, &Event::Failed { status: Status::Failed, reason })

@@ -49,7 +49,7 @@ impl Writer {
             file.seek(SeekFrom::End(0))?;
             Ok(file)
         };
-        let file = open().map_err(|e| HarnessError::file(path, "go on with the journal", e))?;
+        let file = open().map_err(|e| HarnessError::file(path, "continue the journal", e))?;
         Ok(Self { path: path.to_owned(), file, journal })
     }
 

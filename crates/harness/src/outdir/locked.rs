@@ -30,7 +30,7 @@ impl Locked {
         }
         if !out.join(JOURNAL).is_file() {
             return refusal(
-                "holds no journal of a run, so there is nothing to go on with; begin a run with \
+                "holds no journal of a run, so there is nothing to continue; begin a run with \
                  --out",
             );
         }

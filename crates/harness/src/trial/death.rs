@@ -48,7 +48,7 @@ pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String 
         (Some(number), _) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
             let hint = match name {
-                "SIGKILL" => ", perhaps for want of memory (the kernel's log tells)",
+                "SIGKILL" => ", perhaps out of memory (see the kernel's log)",
                 _ => "",
             };
             format!("was killed by signal {number} ({name}){hint}")

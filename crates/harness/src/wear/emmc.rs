@@ -51,7 +51,7 @@ pub(super) fn counters(disk: &Path) -> Counted {
     });
     let counters: Vec<WearCounter> = life.chain(spare).collect();
     match counters.is_empty() {
-        true => Err("the eMMC does not tell its wear (no life_time and pre_eol_info)".to_owned()),
+        true => Err("the eMMC does not report its wear (no life_time and pre_eol_info)".to_owned()),
         false => Ok(counters),
     }
 }

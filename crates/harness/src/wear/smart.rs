@@ -95,7 +95,7 @@ pub(super) fn counters(program: &Path, device: &str) -> Counted {
     let output = program::output(program, &["--json", "-x", device])
         .map_err(|why| format!("the disk's counters take smartctl (smartmontools): {why}"))?;
     let said: Said = serde_json::from_slice(&output.stdout).map_err(|_| {
-        format!("smartctl said nothing of {device} in JSON, as it does since version 7.0")
+        format!("smartctl reported nothing about {device} as JSON, which needs version 7.0")
     })?;
     let counters: Vec<WearCounter> =
         said.nvme().chain(said.statistics()).chain(said.attributes()).collect();
@@ -105,7 +105,7 @@ pub(super) fn counters(program: &Path, device: &str) -> Counted {
     let errors = said.smartctl.messages.iter().filter(|message| message.severity == "error");
     let errors: Vec<&str> = errors.map(|message| message.string.as_str()).collect();
     let why = match errors.join("; ") {
-        none if none.is_empty() => "it tells none".to_owned(),
+        none if none.is_empty() => "it reports none".to_owned(),
         errors if errors.contains("Permission denied") => format!("{errors}; run as root"),
         errors => errors,
     };

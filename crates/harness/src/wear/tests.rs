@@ -146,19 +146,19 @@ fn what_cannot_be_told_says_why() {
             .why()
             .contains("/dev/sda by smartctl: Unknown USB bridge")
     );
-    assert!(Device::of("sda", &[], Some("smartctl 6.6\n")).why().contains("since version 7.0"));
+    assert!(Device::of("sda", &[], Some("smartctl 6.6\n")).why().contains("needs version 7.0"));
     assert_eq!(
         Device::of("vda", &[], None).why(),
-        "a virtual disk has no counters of wear: they are those of what it lies on"
+        "a virtual disk has no wear counters: the device below it has them"
     );
     assert_eq!(
         Device::of("mmcblk0", &[("device/type", "SD")], None).why(),
-        "an SD card has no counters of wear"
+        "an SD card has no wear counters"
     );
     assert!(
         Device::of("mmcblk0", &[("device/type", "MMC")], None)
             .why()
-            .contains("does not tell its wear")
+            .contains("does not report its wear")
     );
     let none = read_with(&System::at(tree(&[]).path()), Path::new("/"), Path::new("smartctl"));
     assert!(none.not_counted[0].contains("no disk of its own") && none.disk.is_none(), "{none:?}");

@@ -207,7 +207,7 @@ fn a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else() {
     let cells = named(&[]).unwrap();
     assert_eq!((cells.len(), &*cells[0].id.variant), (1, "http"));
     let error = named(&["none"]).unwrap_err().to_string();
-    assert!(error.contains("runs in the variant 'http' alone"), "{error}");
+    assert!(error.contains("runs only in the variant 'http'"), "{error}");
 }
 
 fn unknown_names_are_answered_with_the_nearest() {
@@ -234,7 +234,10 @@ fn plans_that_make_no_sense_are_refused() {
     type Change = fn(&mut Plan);
     let changes: [(Change, &str); 10] = [
         (|plan| plan.memory_limits.push(Some(MemoryLimit(1 << 20))), "at least 16MiB"),
-        (|plan| plan.memory_limits.push(Some(MemoryLimit(1 << 60))), "this machine has"),
+        (
+            |plan| plan.memory_limits.push(Some(MemoryLimit(1 << 60))),
+            "exceeds this machine's memory",
+        ),
         (|plan| plan.cold = true, "reads of squares cannot be cold"),
         (|plan| plan.accepted_licences.push("good".into()), "need not be accepted"),
         (|plan| plan.data = DataSource::File("rows.txt".into()), "makes its own rows"),
@@ -244,7 +247,7 @@ fn plans_that_make_no_sense_are_refused() {
         (|plan| plan.max_run_time_ms = Some(0), "longest run time of 0"),
         (
             |plan| drop(plan.urls.insert("good".into(), ServerUrl::new(String::new()))),
-            "'good', which is no server",
+            "'good', which is not a server",
         ),
     ];
     for (change, says) in changes {

@@ -56,7 +56,7 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
         let missing = result.cells.iter().filter(|cell| cell.trials.is_empty());
         for cell in missing.clone() {
             assert_eq!(cell.status, Status::NotRun);
-            assert!(cell.reason.as_ref().unwrap().contains("cut off"));
+            assert!(cell.reason.as_ref().unwrap().contains("interrupted"));
         }
         assert_eq!(missing.count(), 2 - trials);
     }

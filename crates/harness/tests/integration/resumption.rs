@@ -100,7 +100,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
         // And the journal says the same as the result.
         let again = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         assert_eq!(trials_of(&again), trials);
-        let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was cut off"));
+        let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was interrupted"));
         assert_eq!(cut_off, before.manifest.finished.is_none() && !trials_of(&before).is_empty());
     }
 }
@@ -198,7 +198,7 @@ fn another_plan_program_machine_or_data_is_refused_with_the_reason() {
     let machine = refusal(&journal.replacen("\"cpus\":", "\"cpus\":10", 1), None);
     assert!(machine.contains("number of CPUs was 10"), "{machine}");
     let rows = refusal(&journal.replacen("\"rows\":100", "\"rows\":101", 1), None);
-    assert!(rows.contains("rows of squares are no longer"), "{rows}");
+    assert!(rows.contains("rows of squares are not those"), "{rows}");
 
     let out = left(journal.as_bytes());
     let options = RunOptions { data: Some(out.path("")), ..out.options() };

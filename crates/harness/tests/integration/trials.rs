@@ -304,7 +304,7 @@ fn a_worker_that_speaks_nonsense_is_a_failed_cell() {
     let result = run(&plan, &script("cat >/dev/null; echo Welcome; sleep 600")).unwrap();
     let (status, text) = reason(&result, "good");
     assert_eq!(status, Status::Failed);
-    assert_eq!(text, "the worker wrote what is no event, in the start of the worker: \"Welcome\"");
+    assert_eq!(text, "the worker wrote an invalid event, in the start of the worker: \"Welcome\"");
 
     fs::remove_dir_all(out.path("")).unwrap();
     let result = run(&plan, &script("echo oh >&2; exit 3")).unwrap();

@@ -1,31 +1,30 @@
-//! What of a server's URL must stand in no text: its user, its passwords, its parameters.
+//! The secrets of a server's URL that no text may contain: its user, its passwords, its parameters.
 
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
-use super::parts::{self, Hidden};
+use super::hidden::{Hidden, hidden};
 use super::{HIDDEN, RESERVED, ServerUrl};
 
-/// A password that is as long as this is hidden inside words too: a shorter one would be found in
-/// words that it has nothing to do with.
+/// Passwords of at least this length are hidden inside words too. A shorter one would also occur in
+/// unrelated words.
 const HIDDEN_IN_WORDS: usize = 4;
 
-/// The secrets of a server's URL, to be taken out of what its client says.
+/// The secrets of a server's URL, to be removed from messages of its client.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// The longest first, so that none is left for being part of another.
+    /// The longest first, so that none is missed because it is a part of another.
     words: Vec<String>,
 }
 
 impl Secrets {
-    /// Those of a URL, in each form in which a client or a server may repeat them.
+    /// Collects the secrets of a URL in each form in which a client or a server may repeat them.
     pub(super) fn of(url: &ServerUrl) -> Self {
         let text = url.reveal();
         let mut words = vec![text.to_owned()];
-        for Hidden(hidden) in parts::hidden(text) {
-            let decoded = percent_decode_str(&hidden).decode_utf8_lossy().into_owned();
-            let encoded =
-                [&hidden, &decoded].map(|of| utf8_percent_encode(of, RESERVED).to_string());
-            words.extend(encoded.into_iter().chain([hidden, decoded]));
+        for Hidden(part) in hidden(text) {
+            let decoded = percent_decode_str(&part).decode_utf8_lossy().into_owned();
+            let encoded = [&part, &decoded].map(|of| utf8_percent_encode(of, RESERVED).to_string());
+            words.extend(encoded.into_iter().chain([part, decoded]));
         }
         words.retain(|word| !word.is_empty());
         words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));

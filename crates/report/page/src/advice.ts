@@ -132,7 +132,7 @@ function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   const { facts } = engine;
   if (facts.kind === "reference") return "a reference, no candidate";
   if (facts.by_url) return "given by URL, its settings and its machine are its own";
-  if (facts.own_durability) return `its durability is as its author says: it has ${facts.own_durability}`;
+  if (facts.own_durability) return `its durability is what its author claims: it has ${facts.own_durability}`;
   const effective = engine.effective_durability;
   if (effective && TIERS.indexOf(effective) < TIERS.indexOf(must.tier)) return `its effective durability is only ${effective}`;
   if (must.sql && !facts.sql) return "it has no SQL";

@@ -203,7 +203,7 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
         h("p", {}, reasons.join("; ")),
         engine.broken && h("p", { class: "broken" }, engine.broken),
         open && h("p", { class: "hint" }, `not certainly before ${open}`),
-        h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author says; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
+        h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author claims; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
     })));
     out.push(h("p", { class: "hint" }, "The number is the weighted geometric mean of the engine's ratios to the best of the tier: 1x is best at everything that was asked."));
   } else if (!table.engines.some(({ tier }) => tier === must.tier)) {

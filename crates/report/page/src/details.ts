@@ -157,7 +157,7 @@ function engine(cell: Cell): Node[] {
   const rows: [string, string][] = [];
   if (cell.versions.length > 0) rows.push(["version", cell.versions.join(" and ")]);
   if (cell.kind) rows.push(["kind", cell.kind]);
-  if (cell.configuration) rows.push(["configuration", `${cell.configuration}: durability as its author says`]);
+  if (cell.configuration) rows.push(["configuration", `${cell.configuration}: durability as its author claims`]);
   if (cell.own_durability) rows.push(["not ranked", `it has ${cell.own_durability}`]);
   if (cell.effective_durability) rows.push(["effective durability", `${cell.effective_durability}, where ${cell.tier} was asked`]);
   if (cell.durability) rows.push([`durability ${cell.tier}`, cell.durability]);

@@ -140,7 +140,7 @@ export interface Held {
   /** On which device it is at its worst. */
   on: number | null;
   mean: number | null;
-  /** Devices on which it is the best, or no difference to the best is shown. */
+  /** Devices on which it is the best, or not significantly slower than the best. */
   best: number;
 }
 

@@ -114,7 +114,7 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
     const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";
     return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || entry.shortfall || "·"), h("small", {}, shown));
   }
-  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.notSignificant && "no difference to the best is shown"]
+  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.notSignificant && "not significantly slower than the best"]
     .filter(Boolean).join(", ");
   return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label },
     h("b", {}, ratio(box.ratio) + (box.notSignificant ? NOT_SIGNIFICANT : "")), h("small", {}, shown));

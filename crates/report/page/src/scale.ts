@@ -84,7 +84,7 @@ export function scaleSaid(state: State, entries: Entry[]): HTMLElement[] {
   const few = lines && page.scaling.some((scaling) => scaling.phases.some((one) => of(one) && one.few_trials));
   return [
     ...listed("Order turns", turns),
-    ...(few && turns.length === 0 ? [h("p", {}, "Whether the order turns is not told: it takes 3 trials or more to show that an order is no chance.")] : []),
+    ...(few && turns.length === 0 ? [h("p", {}, "Whether the order turns is unknown: it needs 3 trials or more to show that an order is not chance.")] : []),
     ...listed("Surprises", surprises),
   ];
 }

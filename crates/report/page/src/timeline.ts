@@ -157,7 +157,7 @@ function stalls(lines: Line[]): HTMLElement[] {
   const cause = (moved: Record<string, number> | undefined, tells: boolean) => {
     const named = Object.entries(moved ?? {}).map(([name, value]) => `${name} ${count(value)}`).join(", ");
     if (named !== "") return named;
-    return tells ? "nothing that it tells of moved" : "it tells nothing";
+    return tells ? "nothing that it reports changed" : "it reports nothing";
   };
   const rows = longest.map(({ name, timeline, stall }) => [
     name, `${stall.at_s.toFixed(1)} s`, duration(stall.ns), stall.of, cause(stall.moved, (timeline.background ?? []).length > 0),

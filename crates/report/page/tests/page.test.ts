@@ -157,10 +157,10 @@ const notSignificant = () => {
   return page;
 };
 
-seen("where no difference to the best is shown nobody wins alone", notSignificant, {}, async ({ tab }) => {
+seen("an engine that is not significantly slower than the best shares its place", notSignificant, {}, async ({ tab }) => {
   const read = tab.locator(".map").first().locator('button[aria-label*=", read: "]');
   const labels = (await read.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? "")));
-  const shared = labels.filter((label) => label.endsWith("no difference to the best is shown"));
+  const shared = labels.filter((label) => label.endsWith("not significantly slower than the best"));
   assert.ok(shared.some((label) => label.startsWith("sqlite, read: 1.01x")), labels.join("\n"));
   assert.ok(shared.some((label) => label.includes(", read: 1.00x")), "the best shares its place");
   assert.ok((await read.allTextContents()).filter((text) => text.includes("≈")).length === shared.length);
@@ -489,7 +489,7 @@ seen("what aged is curves over time, all engines on one axis, and the same figur
 seen("an engine of what aged can be left out, and stalls name what moved", aged, {}, async ({ tab }) => {
   const stalls = await tab.locator("#timelines .stalls tbody tr").allTextContents();
   assert.equal(stalls.length, 2);
-  assert.match(stalls[0] ?? "", /1\.5 s350 ms.*nothing that it tells of moved/);
+  assert.match(stalls[0] ?? "", /1\.5 s350 ms.*nothing that it reports changed/);
   assert.match(stalls[1] ?? "", /0\.5 s150 mscommitcheckpoints 3/);
   assert.equal(await tab.evaluate("window.bad"), undefined);
   await tab.locator("#timelines input[name=aged]").nth(1).uncheck();
@@ -541,7 +541,7 @@ seen("a server given by its URL is named so and not ranked, and rows committed o
   assert.match(await tab.locator(box("postgres", "read")).first().getAttribute("aria-label") ?? "", /not ranked$/);
   assert.match(await tab.locator(box("sqlite", "load")).first().textContent() ?? "", /¹/);
   const legend = await tab.locator("#legend").textContent() ?? "";
-  assert.ok(legend.includes("(by URL) a server with its own settings") && legend.includes("¹ one commit a row"), legend);
+  assert.ok(legend.includes("(by URL) a server with its own settings") && legend.includes("¹ one commit per row"), legend);
 });
 
 const configured = () => {
@@ -562,7 +562,7 @@ seen("a configuration is a column that says whose settings it has", configured, 
   assert.ok(legend.includes("§ an engine with settings of its own") && legend.includes("§ (own) a configuration"), legend);
   await tab.locator(box("sqlite", "load")).first().click();
   const said = await tab.locator("dialog").textContent() ?? "";
-  assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author says"), said);
+  assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author claims"), said);
   assert.ok(said.includes("it has synchronous=0 where process has 2"), said);
 });
 

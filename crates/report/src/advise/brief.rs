@@ -2,7 +2,8 @@
 
 use embermark_model::Conditions;
 
-use super::render::{at, no_list};
+use super::render::at;
+use super::render::ranking::no_list;
 use super::{
     Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
 };
@@ -35,7 +36,7 @@ pub fn brief(
         let Some((table, advice)) = largest_of(&all) else { continue };
         let notes = match pick::of(table, needs, &weights) {
             Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
-            None => nobody(table, advice),
+            None => no_pick(table, advice),
         };
         let own = table.engines.iter();
         let own = own.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
@@ -101,8 +102,10 @@ fn lines(
     let alike = if advice.weights.len() > 1 && alike(&advice.weights) { " alike" } else { "" };
     let take =
         format!("{}: best at {work}{alike}, {}", text::plain(&pick.engine), at(table, advice));
-    let mut margin =
-        pick.next.as_ref().map_or_else(|| "nobody else is ranked".to_owned(), |next| next.says());
+    let mut margin = pick
+        .next
+        .as_ref()
+        .map_or_else(|| "no other engine is ranked".to_owned(), |next| next.says());
     if pick.is_open() {
         margin += "; more trials settle it: embermark run with --for 30m, or --effort thorough";
     }
@@ -135,18 +138,18 @@ fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Opt
     };
     let most = format::count(pace.rows_per_second.floor() as u64);
     Some(format!(
-        "{share}; it commits {most} at {}, one after the other; by the clock: embermark run machine \
+        "{share}; it commits {most} at {}, one after the other; at a fixed rate: embermark run machine \
          --rate {rate:.0}",
         pace.at
     ))
 }
 
-/// Why nobody is picked, and the command that would change that.
-fn nobody(table: &AdviceTable, advice: &Advice) -> Vec<Note> {
+/// Explains why no engine is picked, with the command that would change that.
+fn no_pick(table: &AdviceTable, advice: &Advice) -> Vec<Note> {
     let mut says = no_list(table, advice).into_iter();
     let why = advice.unmeasured.iter().chain(&advice.excluded);
     let why = why.map(|left| format!("{}: {}", text::plain(&left.engine), left.why.join(", ")));
-    let take = says.next().map(|says| note("take", format!("nobody: {says}")));
+    let take = says.next().map(|says| note("take", says));
     let rest = says.map(|says| note("margin", says));
     let why: Vec<String> = why.collect();
     let why = (!why.is_empty()).then(|| note("turned by", why.join("; ")));

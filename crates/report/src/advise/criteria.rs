@@ -1,38 +1,50 @@
-//! What engines are compared by.
+//! The criteria that engines are compared by.
 
 use embermark_model::result::{Counts, PhaseKind};
 
-use super::Criterion;
+use serde::Serialize;
+
 use super::used::Used;
 use crate::kinds::{self, Kinds};
 use crate::summary::Resource;
 
-/// Where figures of a criterion come from. All of them are better when they are smaller.
+/// A criterion that engines are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Criterion {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// Its name in a table.
+    pub label: &'static str,
+    /// The figures it is made of.
+    pub about: &'static str,
+}
+
+/// The source of a criterion's figures. Smaller figures are better.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// Time per operation of the phases that count for it.
+    /// Time per operation of the phases that count for the criterion.
     Time(Counts),
-    /// The same of phases that not every engine can do: those that every one did.
+    /// The same over phases that every engine did, for work that not every engine can do.
     Common(Counts),
-    /// 99th percentile of the latency of one operation in phases of single rows, where it was recorded.
+    /// 99th percentile of the latency of one operation in phases of single rows, if recorded.
     Tail,
-    /// 99th percentile of commits in the rounds that were steady, of engines that came to a steady state.
+    /// 99th percentile of commits in steady rounds, for engines that reached a steady state.
     Steady,
-    /// What a work used.
+    /// A resource that some work used.
     Use(Used, Work),
 }
 
-/// Of which phases a resource is.
+/// The phases whose resources count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Those of each workload's main variant.
+    /// The phases of each workload's main variant.
     Main,
-    /// Those of the criterion `ingest`, in its variants: one commit a row.
+    /// The phases of the criterion `ingest`, in its variants: one commit per row.
     Ingest,
 }
 
 impl Source {
-    /// Whether a phase is one of those that it is made of.
+    /// Whether the figures include a phase.
     pub fn is_of(self, kind: &PhaseKind) -> bool {
         match self {
             Self::Time(counts) | Self::Common(counts) => kind.counts == Some(counts),
@@ -42,7 +54,7 @@ impl Source {
         }
     }
 
-    /// The criterion of phases whose time it is.
+    /// The criterion of the phases whose time counts.
     pub const fn times(self) -> Option<Counts> {
         match self {
             Self::Time(counts) | Self::Common(counts) => Some(counts),
@@ -58,7 +70,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// The criterion of phases whose time it is made of.
+    /// The criterion of the phases whose time counts.
     pub fn times(&self) -> Option<Counts> {
         self.of.iter().find_map(|source| source.times())
     }
@@ -78,7 +90,7 @@ pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest",
         "ingest",
-        "rows put in one by one, one commit a row",
+        "rows put in one by one, one commit per row",
         &[Source::Time(Counts::Ingest)],
     ),
     made(
@@ -93,12 +105,7 @@ pub(super) static CRITERIA: [Made; 18] = [
         "rows fetched by key or by an index",
         &[Source::Time(Counts::Point)],
     ),
-    made(
-        "update",
-        "updates",
-        "rows that are there changed or deleted",
-        &[Source::Time(Counts::Update)],
-    ),
+    made("update", "updates", "existing rows changed or deleted", &[Source::Time(Counts::Update)]),
     made(
         "analytics",
         "analytics",
@@ -146,25 +153,25 @@ pub(super) static CRITERIA: [Made; 18] = [
     made(
         "ingest-memory",
         "memory of ingest",
-        "memory, while rows are put in with one commit a row",
+        "memory, while rows are put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::Peak), Work::Ingest)],
     ),
     made(
         "ingest-wear",
         "flash wear of ingest",
-        "wear, of rows put in with one commit a row",
+        "wear, of rows put in with one commit per row",
         &[Source::Use(Used::Wear, Work::Ingest)],
     ),
     made(
         "ingest-cpu",
         "CPU of ingest",
-        "CPU time, of rows put in with one commit a row",
+        "CPU time, of rows put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::AllCpu), Work::Ingest)],
     ),
     made(
         "ingest-energy",
         "energy of ingest",
-        "energy, of rows put in with one commit a row",
+        "energy, of rows put in with one commit per row",
         &[Source::Use(Used::Resource(Resource::Energy), Work::Ingest)],
     ),
     made(
@@ -178,14 +185,14 @@ pub(super) static CRITERIA: [Made; 18] = [
     ),
 ];
 
-/// The published workloads whose phases a criterion is made of; none of a resource, which every workload uses.
+/// Returns the built-in workloads whose phases count for a criterion; none for a resource, which all use.
 pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     let of = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
     let sources: Vec<&Source> = of.flat_map(|made| made.of).collect();
     kinds::published(|kind| sources.iter().any(|source| source.is_of(kind)))
 }
 
-/// Example weights, of criteria that a result with phases of these kinds has times for: `ingest=3,analytics=1`.
+/// Returns example weights for criteria that phases of these kinds have times for: `ingest=3,analytics=1`.
 pub(crate) fn example(kinds: &Kinds<'_>) -> String {
     let timed = CRITERIA.iter();
     let timed = timed.filter(|made| made.times().is_some_and(|counts| kinds.have(counts)));

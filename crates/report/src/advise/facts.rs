@@ -1,34 +1,33 @@
-//! What an engine is, as far as a result tells.
+//! Facts about engines, as far as a result has them.
 
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
-use super::Facts;
 use crate::summary::{self, Engine, Group, Resource};
 use crate::text;
 
-/// What is said of what a result does not tell.
+/// The text for what a result does not report.
 pub(super) const UNKNOWN: &str = "unknown";
 
-/// What a licence asks of who builds a product on it, roughly. No legal advice: read the licence.
+/// What a licence roughly requires of a product that uses the engine. Not legal advice: read the licence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LicenceClass {
     /// Little more than a notice.
     Permissive,
-    /// The source of what is built on it, in some cases.
+    /// In some cases the source of the product.
     Copyleft,
     /// Something else: proprietary, source available, or not known.
     Other,
 }
 
-/// Words by which licences are told; `gpl` stands for its relatives too.
+/// Words that identify classes of licences.
 const PERMISSIVE: [&str; 7] = ["mit", "apache", "bsd", "isc", "postgresql", "openldap", "zlib"];
 const COPYLEFT: [&str; 5] = ["gpl", "lgpl", "agpl", "sleepycat", "mpl"];
 
 impl LicenceClass {
-    /// The class of a licence by its name. Of a choice (`Apache-2.0 or GPL-2.0`) the freest.
+    /// Returns the class of a licence by its name; for a choice (`Apache-2.0 or GPL-2.0`), the most permissive.
     pub fn of(licence: &str) -> Self {
         let alternatives = licence.to_lowercase();
         alternatives.split(" or ").map(Self::of_one).min().unwrap_or(Self::Other)
@@ -46,6 +45,35 @@ impl LicenceClass {
             Self::Other
         }
     }
+}
+
+/// Facts about an engine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// The name of the engine.
+    pub name: String,
+    /// `embedded`, `server` or `reference`.
+    pub kind: String,
+    /// `SQL`, `key-value`, `document` or `series`; `unknown` in results without it.
+    pub data_model: String,
+    /// Licence of what is linked or started; `unknown` in results without it.
+    pub licence: String,
+    /// The class of that licence.
+    pub licence_class: LicenceClass,
+    /// Whether its figures may be published.
+    pub publishable: bool,
+    /// Whether its interface is SQL.
+    pub sql: bool,
+    /// Whether it is a server that was given by its URL.
+    pub by_url: bool,
+    /// For a configuration: the engine and the settings. Its durability is what their author claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// For a configuration: how its settings differ from the tier's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_durability: Option<String>,
+    /// Peak memory in this tier at these scales, in bytes; `null` if not measured.
+    pub peak_bytes: Option<f64>,
 }
 
 pub(super) fn of(
@@ -83,7 +111,7 @@ pub(super) fn of(
     }
 }
 
-/// The most memory of any of these groups in the tier.
+/// Returns the peak memory over these groups in the tier.
 fn peak(groups: &[&Group<'_>], engine: &str, tier: Durability) -> Option<f64> {
     let groups = groups.iter().filter(|group| group.durability == tier);
     let peaks = groups.filter_map(|group| {

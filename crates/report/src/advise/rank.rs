@@ -193,14 +193,14 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
         why.push("given by URL: its settings and its machine are its own".to_owned());
     }
     if let Some(own) = &facts.own_durability {
-        why.push(format!("durability as its author says: it has {own}"));
+        why.push(format!("durability as its author claims: it has {own}"));
     }
     if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
         why.push(format!("effective durability only {effective}"));
     }
     if needs.sql && !facts.sql {
         why.push(match facts.data_model.as_str() {
-            UNKNOWN => "the result does not say whether it has SQL".to_owned(),
+            UNKNOWN => "the result does not show whether it has SQL".to_owned(),
             data_model => format!("no SQL ({data_model})"),
         });
     }

@@ -173,9 +173,9 @@ fn stalls_name_what_moved_or_that_the_engine_tells_nothing() {
     assert_eq!(texts(timeline())["stalls"], "1 (checkpoints in 1)");
     let mut still = timeline();
     still.stalls[0].moved.clear();
-    assert_eq!(texts(still)["stalls"], "1 (nothing it tells of moved)");
+    assert_eq!(texts(still)["stalls"], "1 (nothing that it reports changed)");
     let silent = Timeline { background: Vec::new(), ..timeline() };
-    assert_eq!(texts(silent)["stalls"], "1 (it tells nothing)");
+    assert_eq!(texts(silent)["stalls"], "1 (it reports nothing)");
     let none = Timeline { stalled: 0, stalls: Vec::new(), ..timeline() };
     assert_eq!(texts(none)["stalls"], "0");
 }

@@ -12,7 +12,7 @@ use crate::{Options, ReportError, text};
 pub struct Checked {
     /// The file.
     pub file: String,
-    /// Whether it may stand in public.
+    /// Whether it may be published.
     pub may_stand: bool,
     /// Each rule.
     pub rules: Vec<Answer>,
@@ -42,7 +42,7 @@ pub fn json(all: &[Checked]) -> Result<String, ReportError> {
 }
 
 fn blocks(checked: &Checked) -> Vec<Block> {
-    let says = if checked.may_stand { "may stand in public" } else { "may not stand in public" };
+    let says = if checked.may_stand { "may be published" } else { "may not be published" };
     let line = |answer: &Answer| {
         let (word, found) = match &answer.finding {
             Finding::Passed(found) => ("passed", found),

@@ -66,7 +66,7 @@ pub(super) const RULES: [Rule; 13] = [
     Rule {
         name: "answers",
         asks: "no answer was wrong, and each was verified",
-        remedy: "leave the engine out or mend it; an answer that one engine alone gave needs another engine, \
+        remedy: "leave the engine out or fix it; an answer that only one engine gave needs another engine, \
                  or expected rows in the workload file",
         look: answers,
     },
@@ -156,7 +156,7 @@ fn version(file: &ResultFile) -> Finding {
     };
     let (own, version) = (env!("CARGO_PKG_VERSION"), &file.manifest.tool.version);
     match parts(version) {
-        None => Failed(format!("'{}' is no version", text::clipped(version, 40))),
+        None => Failed(format!("'{}' is not a version", text::clipped(version, 40))),
         its if its > parts(own) => Failed(format!("{version}, and this is {own}")),
         Some(_) => Passed(version.clone()),
     }
@@ -171,7 +171,7 @@ fn clean_tree(file: &ResultFile) -> Finding {
     let is_commit =
         (7..=64).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     match (is_commit, digits == commit) {
-        (false, _) => Failed(format!("'{shown}' is no commit")),
+        (false, _) => Failed(format!("'{shown}' is not a commit")),
         (true, false) => Failed(format!("{shown}: the tree had changes")),
         (true, true) => Passed(shown),
     }
@@ -230,9 +230,9 @@ fn answers(file: &ResultFile) -> Finding {
     } else if let Some(cell) = file.cells.iter().find(is_wrong) {
         Failed(format!("wrong: {}", text::plain(&cell.id.to_string())))
     } else if !disputed.is_empty() {
-        Failed(format!("engines differ, and nobody knows who is right: {}", some(disputed)))
+        Failed(format!("engines differ, and it is unknown which one is right: {}", some(disputed)))
     } else if !unverified.is_empty() {
-        Failed(format!("verified by nobody: {}", some(unverified)))
+        Failed(format!("not verified: {}", some(unverified)))
     } else {
         Passed("every answer was verified".to_owned())
     }
@@ -244,7 +244,7 @@ fn floor(file: &ResultFile) -> Finding {
     let phases_of = |floor: &Floor| floor.phases.values().map(BTreeMap::len).sum::<usize>();
     match file.manifest.floor.as_ref().map_or(0, phases_of) {
         0 if phases(file).all(by_the_clock) => {
-            NotKnown("phases that last by the clock have none".to_owned())
+            NotKnown("phases of fixed length have none".to_owned())
         }
         0 => Failed("it was not measured".to_owned()),
         phases => Passed(format!("measured of {}", format::counted(phases as u64, "phase"))),

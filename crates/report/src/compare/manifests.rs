@@ -116,7 +116,7 @@ fn bytes(bytes: Option<u64>) -> Option<String> {
 pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = conditions(old, new);
     if !old.cells.iter().any(|cell| new.cells.iter().any(|other| other.id == cell.id)) {
-        found.incomparable.push("no cell stands in both files".to_owned());
+        found.incomparable.push("no cell is in both files".to_owned());
     }
     found
 }
@@ -222,7 +222,7 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     }
     for (name, configuration) in &new.plan.configurations {
         if old.plan.configurations.contains_key(name) && configuration.has_settings() {
-            let says = format!("{name}: {configuration}, durability as its author says");
+            let says = format!("{name}: {configuration}, durability as its author claims");
             found.remarks.push(text::plain(&says));
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     );
     let says = "allocated blocks of the data directory since before the first sample, warm-up included; \
                 in all: until the last one was stored, as the source has it; the page draws every point";
-    let cost = "CPU of the process that counted them beside the others, in nobody's figures";
+    let cost = "CPU of the process that counted them, which is in no figure";
     let notes = vec![note("growth", says), note("sampling", cost)];
     Some(Annotated { grid: Grid { title, header, rows: rows.collect() }, notes })
 }

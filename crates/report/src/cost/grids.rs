@@ -165,7 +165,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
         let columns: Vec<Column> =
             with(&READS).into_iter().filter(|(name, _)| *name != "disk").collect();
         let scores = vec![("score", read_scores), ("with writing", both)];
-        tables.push(table(title("three cycles a second"), &reading, &columns, scores));
+        tables.push(table(title("three cycles per second"), &reading, &columns, scores));
     }
     if !live.is_empty() {
         let columns = [&LIVE[..], &USAGE[..6]].concat();
@@ -187,7 +187,7 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
         let lines: Vec<&Cost<'_>> =
             writing.iter().copied().filter(|line| line.phase == phase).collect();
         let rates = lines.iter().filter_map(|line| line.count("target-rate"));
-        let rate = rates.max().map(|rate| format!(", {} rows a second", format::count(rate)));
+        let rate = rates.max().map(|rate| format!(", {} rows per second", format::count(rate)));
         let title = format!(
             "{} {} · durability {} · {}{}, {}",
             text::plain(costs.workload),
@@ -329,7 +329,7 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         ),
         note(
             "effort",
-            "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing",
+            "from 1 (easy) to 5, as the source graded its engines; others have none, and it weighs nothing",
         ),
     ];
     all.extend(notes(costs));
@@ -345,7 +345,7 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
              and no network. The sensor is another process and not counted"
                 .to_owned(),
         ),
-        note("p99", "of fewer than 100 the largest".to_owned()),
+        note("p99", "with fewer than 100, the largest".to_owned()),
     ];
     if !costs.own && costs.lines.iter().any(|line| line.growth().is_some()) {
         let says = "growth on disk from the empty database to the last sample, warm-up included: in the \
@@ -368,8 +368,7 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
     if costs.lines.iter().any(|line| line.count("filled").is_some()) {
         let rows = if costs.own { "rows" } else { "samples" };
         let says = format!(
-            "the highest, in {rows} a second, kept for a whole window on a store that held so many {rows} before \
-             (filled); the median over the trials"
+            "the highest, in {rows} per second, sustained for a whole window on a store that held this many {rows} before (filled); the median over the trials"
         );
         notes.push(note("rate", says));
     }

@@ -78,7 +78,7 @@ impl Default for Weights {
 /// A text that names no weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no weight: give cpu, memory, io, network, disk or effort, and a number of 0 or more, as in cpu=3,io=2"
+    "'{0}' is not a weight: give cpu, memory, io, network, disk or effort, and a number of 0 or more, as in cpu=3,io=2"
 )]
 pub struct NoWeights(String);
 

@@ -231,8 +231,7 @@ fn legend(shape: &Shape) -> Vec<Note> {
     let mut notes = vec![
         note(
             "score",
-            "printed by the source; with: of the columns as they stand here; without: the difficulty \
-             left out. What was measured for no line weighs nothing",
+            "printed by the source; with: from the columns of this table; without: the difficulty left out. What no line measured weighs nothing",
         ),
         note(
             "memory",
@@ -246,8 +245,7 @@ fn legend(shape: &Shape) -> Vec<Note> {
         ),
     ];
     if shape.score == 0 {
-        let says = "the data folder after the test less the folder of the empty database, warm-up \
-                    included, as the source has it; MB of 1,048,576 bytes, as du counts them. A server that \
+        let says = "the data folder after the test minus the folder of the empty database, warm-up included, as in the source; MB of 1,048,576 bytes, as du counts them. A server that \
                     had written nothing when the window ended has none, and no score";
         notes.push(note("disk", says));
     } else {

@@ -1,125 +1,17 @@
-//! The columns of CSV and Parquet. Names of roles, counts and distributions that a workload watches
-//! are known here, so that files of several results have the same columns; others follow them.
+//! The columns of CSV and Parquet.
 
 use embermark_model::Status;
-use embermark_model::result::{
-    DeviceIo, Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run, Trial,
-    WriteBehind,
-};
+use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run, WriteBehind};
 
-use super::disk;
+use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, word};
 use super::lines::Line;
+use super::observed::{LATENCY, observed};
 use super::statistics::Statistic;
-use super::timeline;
 use crate::shown::{self, Record, Told};
 use crate::summary::memory_floor;
-use crate::text::{self, plain};
+use crate::text::plain;
 
-/// A column, and how it gets its value from a line.
-pub(super) struct Column {
-    pub name: String,
-    pub get: Get,
-}
-
-/// What the values of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    Flag,
-    Whole,
-    Real,
-}
-
-impl Get {
-    pub const fn kind(&self) -> Kind {
-        match self {
-            Self::Text(_) => Kind::Text,
-            Self::Flag(_) => Kind::Flag,
-            Self::Whole(_) => Kind::Whole,
-            Self::Real(_) => Kind::Real,
-        }
-    }
-}
-
-type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
-
-/// A value of one type; none where something was not measured, or the line is not about it.
-pub(super) enum Get {
-    Text(Of<String>),
-    Flag(Of<bool>),
-    Whole(Of<i64>),
-    Real(Of<f64>),
-}
-
-type Figure<T> = fn(&T) -> Option<u64>;
-
-const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
-
-const COUNTS: [&str; 11] = [
-    "samples",
-    "lost",
-    "lost-ever",
-    "deadline-misses",
-    "latest-ns",
-    "reads",
-    "missed-slots",
-    "target-rate",
-    "achieved-rate",
-    "sustained-rate",
-    "filled",
-];
-
-const LATENCIES: [&str; 4] = ["response", "commit", "read", "staleness"];
-
-const PROCESS: [(&str, Figure<Resources>); 5] = [
-    ("cpu_ns", |used| used.cpu_ns),
-    ("peak_bytes", |used| used.peak_bytes),
-    ("mean_bytes", |used| used.mean_bytes),
-    ("read_bytes", |used| used.read_bytes),
-    ("written_bytes", |used| used.written_bytes),
-];
-
-const LATENCY: [(&str, Figure<Latency>); 8] = [
-    ("samples", |latency| Some(latency.samples)),
-    ("min_ns", |latency| Some(latency.min)),
-    ("mean_ns", |latency| Some(latency.mean.round() as u64)),
-    ("p50_ns", |latency| Some(latency.p50)),
-    ("p95_ns", |latency| latency.p95),
-    ("p99_ns", |latency| latency.p99),
-    ("p99_9_ns", |latency| latency.p99_9),
-    ("max_ns", |latency| Some(latency.max)),
-];
-
-/// The columns of several results, by name and kind: those of the first, then what others have besides.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Header(Vec<(String, Kind)>);
-
-impl Header {
-    /// Adds what these columns have besides.
-    pub fn add(&mut self, columns: &[Column]) {
-        for column in columns {
-            if !self.0.iter().any(|(name, _)| *name == column.name) {
-                self.0.push((column.name.clone(), column.get.kind()));
-            }
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &(String, Kind)> {
-        self.0.iter()
-    }
-
-    /// Each of them as one result has it, if it does.
-    pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
-        let of = |(name, kind): &(String, Kind)| {
-            let own = columns.iter().find(|column| column.name == *name)?;
-            // A name that means something else there is not this column.
-            (own.get.kind() == *kind).then_some(&own.get)
-        };
-        self.0.iter().map(of).collect()
-    }
-}
-
-/// Every column for a result, of the device of that name.
+/// Returns every column for a result of the device with this name.
 pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
@@ -137,7 +29,7 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     columns
 }
 
-/// What a line is about, how that ended, and what stands first.
+/// What a line is about, how that ended, and the main figures of its run.
 fn identity() -> Vec<Column> {
     vec![
         word("run_id", |line| Some(plain(&line.file.manifest.run_id))),
@@ -183,7 +75,7 @@ fn identity() -> Vec<Column> {
     ]
 }
 
-/// The statistics of the line's phase, and whether its trial stands apart.
+/// The statistics of the line's phase, and whether its trial is an outlier.
 fn statistics() -> Vec<Column> {
     let of = |name: &str, get: fn(&Statistic<'_>) -> Option<f64>| {
         real(name, move |line| get(line.statistic?))
@@ -205,7 +97,7 @@ fn statistics() -> Vec<Column> {
     ]
 }
 
-/// What the tier of the line's engine rests on, in words.
+/// The evidence for the durability of the line's engine, as text.
 fn durability_shown(all: Vec<Told>) -> Column {
     word("durability_shown", move |line| {
         let id = &line.cell.id;
@@ -214,7 +106,7 @@ fn durability_shown(all: Vec<Told>) -> Column {
     })
 }
 
-/// Clients and schedules of a run. Latencies are of its phase, over the counted runs.
+/// Clients and schedules of a run. Latencies cover the counted runs of its phase.
 fn shared() -> Vec<Column> {
     let rates = |line: &Line<'_>, which: fn(f64, f64) -> f64| {
         let clients = line.run?.1.clients.iter();
@@ -253,12 +145,12 @@ fn shared() -> Vec<Column> {
     ]
 }
 
-/// What reached the device, where files of today and of before say it.
+/// Returns what reached the device, from the field of current files or of older ones.
 fn device(run: &Run) -> Option<DeviceIo> {
     run.device_io.or(run.loaded.and_then(|loaded| loaded.device_io))
 }
 
-/// Whatever else was measured of the trial, the phase and the run.
+/// Everything else that was measured of the trial, the phase and the run.
 fn measured() -> Vec<Column> {
     let of_phase = LATENCY.map(|(name, get)| {
         whole(&format!("latency_{name}"), move |line| get(line.phase?.latency.as_ref()?))
@@ -320,7 +212,7 @@ fn measured() -> Vec<Column> {
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
-/// What a run has to show beside its time.
+/// Figures of a run other than its time.
 fn beside() -> Vec<Column> {
     let rate = |name: &str, get: fn(&WriteBehind) -> f64| {
         real(name, move |line| line.run?.1.write_behind.as_ref().map(get))
@@ -339,96 +231,7 @@ fn beside() -> Vec<Column> {
     ]
 }
 
-/// What was watched in phases that last by the clock.
-fn observed(file: &ResultFile) -> Vec<Column> {
-    let mut columns = vec![
-        run("observed_window_ns", |run| Some(seen(run)?.window_ns)),
-        run("observed_network_bytes", |run| seen(run)?.network_bytes),
-        column(
-            "observed_disk_growth_bytes",
-            Get::Whole(Box::new(|line| seen(line.run?.1)?.disk_growth_bytes)),
-        ),
-    ];
-    if runs(file).any(|run| disk::disk(run).is_some()) {
-        columns.extend(disk::columns());
-    }
-    if runs(file).any(|run| timeline::of_run(run).is_some()) {
-        columns.extend(timeline::columns());
-    }
-    for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
-        columns.extend(PROCESS.map(|(name, get)| {
-            let (name, role) = (format!("observed_{role}_{name}"), role.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.processes.get(&role)?))
-        }));
-    }
-    for count in named(&COUNTS, file, |seen| seen.counts.keys().collect()) {
-        columns.push(whole(&format!("observed_{count}"), move |line| {
-            seen(line.run?.1)?.counts.get(&count).copied()
-        }));
-    }
-    for kind in named(&LATENCIES, file, |seen| seen.latencies.keys().collect()) {
-        columns.extend(LATENCY.map(|(name, get)| {
-            let (name, kind) = (format!("observed_{kind}_{name}"), kind.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.latencies.get(&kind)?))
-        }));
-    }
-    columns
-}
-
-fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
-    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
-    trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
-}
-
-/// The known names, and after them whatever else was watched.
-fn named(
-    known: &[&str],
-    file: &ResultFile,
-    keys: impl Fn(&Observed) -> Vec<&String>,
-) -> Vec<String> {
-    let mut found: Vec<&str> =
-        runs(file).filter_map(seen).flat_map(keys).map(String::as_str).collect();
-    found.sort_unstable();
-    text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
-}
-
-fn column(name: &str, get: Get) -> Column {
-    Column { name: plain(name).replace('-', "_"), get }
-}
-
-pub(super) fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
-    column(name, Get::Text(Box::new(get)))
-}
-
-pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
-    column(name, Get::Flag(Box::new(get)))
-}
-
-pub(super) fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
-    column(name, Get::Real(Box::new(get)))
-}
-
-pub(super) fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
-    column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
-}
-
-fn trial(name: &str, get: Figure<Trial>) -> Column {
-    whole(name, move |line| get(line.trial?))
-}
-
-pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
-    whole(name, move |line| get(line.run?.1))
-}
-
-fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {
-    whole(name, move |line| get(line.run?.1.maintenance()?))
-}
-
-pub(super) fn seen(run: &Run) -> Option<&Observed> {
-    run.observed.as_ref()
-}
-
-/// The status as the result file writes it: one word.
+/// Returns the status as one word, as the result file writes it.
 fn slug(status: Status) -> String {
     status.name().replace(' ', "-")
 }

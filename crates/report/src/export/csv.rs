@@ -6,7 +6,7 @@ use ::csv::Writer;
 use embermark_model::foreign::cell;
 use embermark_model::result::ResultFile;
 
-use super::columns::{Get, Header};
+use super::column::{Get, Header};
 use super::lines::Line;
 use super::several::{self, Rows};
 use crate::ReportError;

@@ -2,7 +2,8 @@
 
 use embermark_model::result::{DiskCurve, Run};
 
-use super::columns::{Column, run, seen, word};
+use super::column::{Column, run, word};
+use super::observed::seen;
 use crate::text;
 
 /// What was counted at the ends, every point, and what the points cost.

@@ -2,7 +2,7 @@
 
 use embermark_model::result::{Energy, Run};
 
-use super::columns::{Column, real, whole, word};
+use super::column::{Column, real, whole, word};
 use crate::text::plain;
 
 pub(super) fn columns() -> Vec<Column> {

@@ -3,7 +3,7 @@
 
 use embermark_model::result::{CallKind, Explained, OsCost, SystemCalls};
 
-use super::columns::{Column, flag, whole};
+use super::column::{Column, flag, whole};
 
 type Figure<T> = fn(&T) -> Option<u64>;
 

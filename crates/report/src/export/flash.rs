@@ -3,7 +3,7 @@
 use embermark_model::card::End;
 use embermark_model::result::{FlashCost, FlashOfPhase, ResultFile};
 
-use super::columns::{Column, real, whole};
+use super::column::{Column, real, whole};
 use super::lines::Line;
 
 /// The name of a column, and its number.

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::columns::{Get, Header, Kind};
+use super::column::{Get, Header, Kind};
 use super::lines::Line;
 use super::several::{self, Rows};
 use crate::ReportError;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use embermark_model::result::ResultFile;
 
-use super::columns::{self, Header};
+use super::column::{Get, Header};
+use super::columns;
 use super::csv::Csv;
 use super::lines::{self, Line};
 use super::parquet::Parquet;
@@ -26,11 +27,7 @@ pub struct OfDevice {
 /// A form that is written row by row.
 pub(super) trait Rows {
     /// Adds the rows of a result, whose columns are the header's in its order.
-    fn add(
-        &mut self,
-        columns: &[Option<&columns::Get>],
-        rows: &[Line<'_>],
-    ) -> Result<(), ReportError>;
+    fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError>;
 
     /// Ends what is written.
     fn end(self) -> Result<(), ReportError>;

@@ -2,7 +2,8 @@
 
 use embermark_model::result::{Run, SteadyFigure, Timeline};
 
-use super::columns::{Column, flag, real, run, seen, word};
+use super::column::{Column, flag, real, run, word};
+use super::observed::seen;
 use crate::{ageing, text};
 
 /// Whether it was steady and when, the last rounds, and every slice.

@@ -41,7 +41,7 @@ pub(super) fn card(card: &Card) -> String {
     };
     format!(
         "{}, {}; pages of {}, erase blocks of {}; {cache}; spare space {}; each block erased {} times; \
-         {} of the card beside the database's disk filled with data that never change",
+         {} of the card next to the database's disk filled with data that never change",
         format::bytes(card.capacity_bytes as f64),
         mapping,
         bytes(card.page_bytes),
@@ -54,19 +54,18 @@ pub(super) fn card(card: &Card) -> String {
 
 /// What the model is, for whoever reads a figure of it.
 pub(super) const MODEL: &str = "no card was measured: every write, discard and flush that reached the disk \
-    in the trial that counts was replayed on a model of the card, again and again until it was steady; \
+    in the trial that counts was replayed on a model of the card, repeatedly until it was steady; \
     programmed: bytes programmed into flash by one run of the phase and the maintenance after it, by the \
-    card's likely parameters; ends: at both ends of them, where that is another figure. A ratio that both ends \
-    do not bear out is none (docs/flash.md)";
+    card's likely parameters; ends: at both ends of them, where that is another figure. A ratio \
+    counts only if both ends confirm it (docs/flash.md)";
 
 /// What years rest on.
 pub(super) fn years(rows_per_day: Option<f64>) -> String {
     match rows_per_day {
         Some(rate) => format!(
-            "until every block was erased as often as it can be, at {} rows a day put in that way and \
-             nothing else written; from the ends of the card's parameters at which it lasts the shortest \
-             to those at which it lasts the longest; wear even over the whole card; rows that go out, \
-             questions and the system's own writes not counted",
+            "until every block reached its erase limit, at {} rows per day inserted that way and nothing else \
+             written; from the parameters with the shortest life to those with the longest; wear even \
+             over the whole card; rows that are deleted, questions and the system's own writes not counted",
             format::number(rate)
         ),
         None => "how long the card lasts at your rate: --rows-per-day 1M".to_owned(),

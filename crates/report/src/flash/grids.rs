@@ -60,7 +60,7 @@ fn empty(card: &Card) -> Grid {
 fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
     let told = file.cells.iter().filter_map(|cell| {
         let model = model(cell, card)?;
-        let unsteady = "it came to no steady state, and its last round is shown".to_owned();
+        let unsteady = "it reached no steady state; its last round is shown".to_owned();
         let told = match &model.not_modelled {
             Some(why) => ("not modelled", text::plain(why)),
             None => ("unsteady", model.unsteady.then_some(unsteady)?),

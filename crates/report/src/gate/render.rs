@@ -47,7 +47,7 @@ fn head(gate: &Gate) -> String {
     match gate.outcome {
         Outcome::Passed => format!("Passed: nothing is shown to be slower by more than {allowed}"),
         Outcome::Failed => format!("Failed, with {allowed} allowed"),
-        Outcome::Unclear => "Unclear: these results do not tell".to_owned(),
+        Outcome::Unclear => "Unclear: these results do not show it".to_owned(),
     }
 }
 
@@ -207,7 +207,9 @@ fn phases(gate: &Gate) -> Grid {
     let of = format::counted(gate.phases.len() as u64, "phase");
     let header = ["old", "new", "new/old", "95 % interval", "finds", ""];
     Grid {
-        title: format!("Phases: {slower} of {of} fail; of the others those nearest to it"),
+        title: format!(
+            "Phases: {slower} of {of} fail; then the others that are nearest to failing"
+        ),
         header: header.map(str::to_owned).to_vec(),
         rows: failing.iter().chain(others.iter().take(NEAREST)).map(row).collect(),
     }

@@ -117,8 +117,8 @@ fn throughput(group: &Group<'_>) -> Option<Grid> {
     };
     let shared = |measured: &Measured<'_>| measured.figure.sharing.as_ref()?.clients;
     let of = match group.measured().any(|(.., measured)| shared(measured).is_some()) {
-        true => "operations a second of all clients, and of the slowest and fastest one",
-        false => "operations a second",
+        true => "operations per second of all clients, and of the slowest and fastest one",
+        false => "operations per second",
     };
     by_phase(group, of, false, &[("", show)])
 }

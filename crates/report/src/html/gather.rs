@@ -175,7 +175,10 @@ pub(crate) fn asked(file: &ResultFile) -> Vec<Note> {
         line("runs in a trial", format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
         line("trials", plan.trials.to_string()),
         line("longest run time", time(plan.max_run_time_ms, "none")),
-        line("phases by the clock last", time(plan.window_ms, "as long as each workload has it")),
+        line(
+            "phases of fixed length last",
+            time(plan.window_ms, "as long as each workload has it"),
+        ),
         line("cache memory", format::bytes(plan.memory_bytes as f64)),
         line("seed", plan.seed.to_string()),
         line("cold reads", if plan.cold { "yes" } else { "no" }.to_owned()),

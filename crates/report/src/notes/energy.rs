@@ -27,7 +27,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
     let Some(source) = known.sources.first() else {
         let why = text::plain(&known.not_measured.join("; "));
         let says = format!(
-            "not measured: {why}; the record of an external meter can be put beside a run (embermark energy)"
+            "not measured: {why}; you can add the record of an external meter (embermark energy)"
         );
         return vec![note("energy", says)];
     };
@@ -40,7 +40,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
             format::watts(spread)
         ),
         (Some(watts), ..) => format!("less an idle draw of {}", format::watts(watts)),
-        (None, ..) => "the idle draw is not known, so nothing over it is told".to_owned(),
+        (None, ..) => "the idle power is unknown, so no energy above it is shown".to_owned(),
     });
     if let Some(every) = source.sampled_every_ns {
         let took =
@@ -54,7 +54,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
     let others =
         text::joined(known.sources.iter().skip(1).map(|other| text::plain(&other.id)), ", ");
     if !others.is_empty() {
-        says.push(format!("in the result file beside it: {others}"));
+        says.push(format!("also in the result file: {others}"));
     }
     let mut notes = vec![note("energy", says.join("; "))];
     notes.extend(absent(file));
@@ -195,8 +195,8 @@ mod tests {
         }
         let notes = said(&file);
         let wanted = "by rails; its 5 V rails are not in it; less the idle draw of 2.50 W (standard deviation \
-                  50.0 mW) of the 10.0 s before the first trial; read every 1.00 s, 6.00 ms a reading; in \
-                  the result file beside it: dram";
+                  50.0 mW) of the 10.0 s before the first trial; read every 1.00 s, 6.00 ms a reading; \
+                  also in the result file: dram";
         assert_eq!(notes[0], ("energy".to_owned(), wanted.to_owned()));
         assert_eq!(notes[1].0, "no energy");
         assert!(

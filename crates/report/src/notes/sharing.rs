@@ -2,7 +2,8 @@
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
-use super::{Note, Seen, note, where_of};
+use super::reading::{Seen, where_of};
+use super::{Note, note};
 use crate::format;
 use crate::grid::BEHIND;
 use crate::statistics::total;
@@ -16,9 +17,7 @@ pub(super) fn time(file: &ResultFile) -> Option<Note> {
              median over the trials"
         }
         (None, 2..) if machines > 1 => {
-            "of a run: from the first client's start to the last one's end on any machine; /op and rates: \
-             the time in which the clients of all machines were at work, over the operations that ended in \
-             it; mean of the counted runs of a trial, median over the trials"
+            "from the first client's start to the last one's end on any machine, per run; /op and rates: the time in which the clients of all machines worked, per operation that ended in it; mean of the counted runs of a trial, median over the trials"
         }
         (None, 2..) => {
             "from the first client's start to the last one's end, mean of the counted runs of a trial, \
@@ -77,9 +76,7 @@ pub(super) fn machines(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note>
     Some(note(
         "client machines",
         format!(
-            "clock: by how much it was ahead of the clock of who had them begin, and how exactly that is \
-             known; start: the farthest from the agreed moment, which is as exact; in the worst run {} from \
-             the first machine's start to the last one's; all were at work for {} of a run, in the mean",
+            "clock: how far it was ahead of the coordinator's clock, and the accuracy of that; start: the largest distance from the agreed moment, with the same accuracy; in the worst run {} from the first machine's start to the last one's; on average all worked together for {} of a run",
             duration(spread as f64),
             duration(common as f64 / each)
         ),

@@ -42,7 +42,7 @@ pub(super) fn lines(
         ),
         (
             any(&|mean| mean.not_significant),
-            format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
+            format!("{} not significantly slower than the best", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
         (any(&|mean| mean.lost), format!("{} without a lost trial (see below)", grid::LOST)),
@@ -58,7 +58,7 @@ pub(super) fn lines(
         ),
         (
             engine(&|engine, _| engine.own_settings),
-            format!("{} settings and durability as its author says", grid::OWN_SETTINGS),
+            format!("{} settings and durability as its author claims", grid::OWN_SETTINGS),
         ),
         (
             engine(&|engine, _| engine.own_durability.is_some()),

@@ -49,7 +49,7 @@ pub(super) fn notes(
     notes.extend(limited(without.into_iter(), |says| note(Status::Unavailable.name(), says)));
     let absent = notes::names(unavailable.into_iter().map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
-        let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
+        let says = format!("{absent}; 'embermark engines' and the tables show what is needed");
         notes.push(note(Status::Unavailable.name(), says));
     }
     // Of these the reason says all: it is the same for every engine.
@@ -69,12 +69,12 @@ pub(super) fn notes(
         _ => {
             let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
             let engines = notes::names(lacks.map(|one| text::plain(one.engine)));
-            let says = format!("in part by {engines}; the tables say what");
+            let says = format!("in part by {engines}; the tables show what");
             notes.push(note(Status::Unsupported.name(), says));
         }
     }
     if file.manifest.finished.is_none() {
-        let says = "the run was cut off; 'embermark run --resume' with its folder goes on with it";
+        let says = "the run was interrupted; 'embermark run --resume' with its folder continues it";
         notes.push(note("not finished", says.to_owned()));
     }
     notes

@@ -127,7 +127,7 @@ fn what_no_difference_to_the_best_is_shown_for_is_marked_and_so_is_the_best() {
     let shown = screen(&file, 80);
     let boxes = ["a", "b", "c"].map(|engine| box_of(&shown, "sensors 1k", engine));
     assert_eq!(boxes, ["1.00x≈", "1.00x≈", "1.50x"], "{shown}");
-    assert!(shown.contains("≈ no difference to the best is shown"), "{shown}");
+    assert!(shown.contains("≈ not significantly slower than the best"), "{shown}");
     // Two trials tell of no difference, and of no equality either.
     let mut two = file;
     two.cells.iter_mut().for_each(|cell| cell.trials.truncate(2));
@@ -197,13 +197,13 @@ fn a_limit_that_could_not_be_set_leaves_a_row_of_dashes_and_its_reason_once() {
         let mut cell = of("sensors", 1_000, cell(engine, "single", &[]));
         cell.id.memory_limit = Some(MemoryLimit(256 << 20));
         cell.trials.clear();
-        ending(Status::Unsupported, "takes root or a delegated control group", cell)
+        ending(Status::Unsupported, "needs root or a delegated control group", cell)
     };
     let free = |engine: &str, ns| of("sensors", 1_000, cell(engine, "single", &[("read", ns)]));
     let file = result([free("a", 10), free("b", 20), within("a"), within("b")]);
     let shown = screen(&file, 100);
     assert_eq!(box_of(&shown, "sensors 1k within 256 MiB", "b"), "-", "{shown}");
-    let says = "sensors 1k within 256 MiB: takes root or a delegated control group";
+    let says = "sensors 1k within 256 MiB: needs root or a delegated control group";
     assert_eq!(shown.matches(says).count(), 1, "{shown}");
 }
 
@@ -261,7 +261,7 @@ fn an_effective_durability_below_the_tier_has_no_ratio() {
 #[test]
 fn an_engine_alone_and_nothing_at_all_say_so() {
     let alone = screen(&result([cell("a", "single", &[("load", 5), ("read", 5)])]), 80);
-    assert!(alone.contains("a has nobody to compare with"), "{alone}");
+    assert!(alone.contains("a has no engine to compare with"), "{alone}");
     assert!(!alone.contains("best at") && !alone.contains('*'), "{alone}");
     let bad = cell("a", "single", &[("load", 5)]);
     let nothing = screen(&result([ending(Status::Failed, "disk full", bad)]), 80);
@@ -401,11 +401,11 @@ fn an_engine_that_ran_alone_before_the_run_was_cut_off_leads_nothing() {
     gone.trials.clear();
     let file = result([
         cell("a", "single", &[("load", 5), ("read", 5)]),
-        ending(Status::NotRun, "the run was cut off before its turn", gone),
+        ending(Status::NotRun, "the run was interrupted before its turn", gone),
     ]);
     let shown = screen(&file, 80);
     assert!(!shown.contains('*') && !shown.contains("1.00x"), "{shown}");
-    assert!(shown.contains("not run") && shown.contains("the run was cut off"), "{shown}");
+    assert!(shown.contains("not run") && shown.contains("the run was interrupted"), "{shown}");
     assert!(!shown.contains("failed"), "{shown}");
     let needs = advise::Needs {
         tier: Durability::Process,

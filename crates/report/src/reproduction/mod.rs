@@ -45,7 +45,7 @@ pub fn markdown(results: &[ResultFile]) -> String {
         );
         let rows = headlines::rows(source, &found);
         let headlines = render::markdown(&rows);
-        let known = Section { title: "What is to be known".into(), notes: said(source) };
+        let known = Section { title: "What to know".into(), notes: said(source) };
         let tables = [verdicts::table(source, &rows)].into_iter();
         let tables = tables.chain(figures::table(source, &found));
         let tables = tables.chain([pieces::table(source, &found)]);
@@ -66,8 +66,8 @@ Made by `embermark report --reproduction` from result files of `embermark reprod
 A headline is a ratio: how many times as much the engine above the line takes as the one below it, and in brackets what each took. \
 *As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \
 A *counter-run* does one thing otherwise than the source, which it names. *Emulated* is the run as published with no more memory and CPU \
-time than the source's device has, on the CPU and the disk of this machine: it is no measurement of that device. \
-A letter at a figure names something that is ours and not the source's, which stands below the table. \
+time than the source's device has, on the CPU and the disk of this machine: it does not measure that device. \
+A letter at a figure refers to a difference from the source, listed below the table. \
 Where the source's scale was not run the largest one that was is named.
 ";
 

@@ -57,7 +57,7 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
         said.push(note("a to b", "it bends: the exponent of the first and of the last step"));
     }
     if grown().any(|growth| growth.stopped) {
-        let says = "with a time that was stopped at the longest run time: of a load at fewer rows";
+        let says = "with a time that was stopped at the longest run time: a load of fewer rows";
         said.push(note(grid::STOPPED, says));
     }
     Annotated { grid, notes: said }
@@ -116,7 +116,7 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
     if let Some(first) = said.first_mut() {
         first.about = "order turns".to_owned();
     } else if phases.iter().any(|one| one.few_trials) {
-        let says = "not told: it takes 3 trials or more to show that an order is no chance";
+        let says = "unknown: it needs 3 trials or more to show that an order is not chance";
         said.push(note("order turns", says));
     } else {
         said.push(note("order turns", "nowhere among the fastest, all and of a family"));

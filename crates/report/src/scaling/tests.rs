@@ -196,7 +196,7 @@ fn fewer_than_three_trials_show_no_order_and_say_so() {
         assert!(scaling.phases[0].few_trials);
         let said = grids(scaling).into_iter().flat_map(|grid| grid.notes).map(|note| note.says);
         let said: Vec<String> = said.collect();
-        assert!(said.iter().any(|says| says.contains("it takes 3 trials")), "{said:?}");
+        assert!(said.iter().any(|says| says.contains("it needs 3 trials")), "{said:?}");
     });
 }
 

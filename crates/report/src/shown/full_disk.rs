@@ -21,7 +21,7 @@ const KEY: [(&str, &str); 6] = [
     ("reads", "whether the same process reads every row on the full disk"),
     (
         "with room again",
-        "whether commits go on when a file was removed: in the same process, and how long after that, or when the database was opened again",
+        "whether commits continue after a file was removed: in the same process, and after what time, or when the database was opened again",
     ),
     (
         "a removal",
@@ -33,7 +33,7 @@ const KEY: [(&str, &str); 6] = [
     ),
     (
         "rows",
-        "whether every commit acknowledged is there, and nothing of one that was refused but the whole of it, wherever it was looked at; what breaks no promise stands in brackets",
+        "whether the database always has every acknowledged commit, and of a refused one all or nothing; brackets mark what breaks no promise",
     ),
 ];
 

@@ -37,7 +37,7 @@ pub(crate) struct Told {
 pub fn found(tested: &Tested) -> String {
     let mut words = findings(tested, &format!(" in {}", tested.experiment.tries(tested.tried)));
     if tested.not_mounted > 0 {
-        words.push(format!("{} beside these not mounted", tested.not_mounted));
+        words.push(format!("{} more were not mounted", tested.not_mounted));
     }
     if let Some(Exhaustive { works, states, .. }) = tested.exhaustive {
         words.push(format!("exhaustive: {states} states of {works} short works"));

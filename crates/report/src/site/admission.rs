@@ -20,7 +20,7 @@ pub(super) fn admitted(
 ) -> Result<ResultFile, ReportError> {
     // A pipe or a device would be waited for.
     if path.metadata().is_ok_and(|about| !about.is_file()) {
-        return Err(ReportError::NotAResult(path.to_owned(), "it is no regular file"));
+        return Err(ReportError::NotAResult(path.to_owned(), "it is not a regular file"));
     }
     let mut file = load(path)?;
     let plan = &file.plan;

@@ -237,7 +237,7 @@ impl Index {
 
     /// The number of a group, which the result at `place` has.
     pub fn group(&mut self, file: &ResultFile, group: &Group<'_>, place: usize) -> usize {
-        debug_assert_eq!(place + 1, self.results.len(), "groups are of the result that came last");
+        debug_assert_eq!(place + 1, self.results.len(), "groups are those of the last result");
         let workload = self.workload(group.workload);
         let key = GroupKey {
             workload,

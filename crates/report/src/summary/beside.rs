@@ -37,19 +37,19 @@ const LOG: [Amount; 1] =
 
 const WRITE_BEHIND: [Amount; 6] = [
     column(
-        ["offered_per_second", "offered/s", "rows offered a second"],
+        ["offered_per_second", "offered/s", "rows offered per second"],
         Count,
         Over::Middle,
         |run| behind(run, |of| of.target_rate),
     ),
     column(
-        ["accepted_per_second", "accepted/s", "rows accepted a second"],
+        ["accepted_per_second", "accepted/s", "rows accepted per second"],
         Count,
         Over::Middle,
         |run| behind(run, |of| of.accepted_rate),
     ),
     column(
-        ["committed_per_second", "committed/s", "rows committed a second"],
+        ["committed_per_second", "committed/s", "rows committed per second"],
         Count,
         Over::Middle,
         |run| behind(run, |of| of.committed_rate),

@@ -69,7 +69,7 @@ impl Resource {
             Self::Energy => return energy::OVER_IDLE,
             Self::Cpu => ("cpu_ns", "CPU", "CPU time", Time),
             Self::ClientCpu => {
-                ("client_cpu_ns", "client CPU", "CPU time of the client beside a server", Time)
+                ("client_cpu_ns", "client CPU", "CPU time of a server's client", Time)
             }
             Self::AllCpu => ("all_cpu_ns", "", "CPU time of engine and client", Time),
             Self::Peak => ("peak_bytes", "peak memory", "peak memory", Bytes),

@@ -1,4 +1,4 @@
-//! Which results may stand in public, and what is left of one that was made anonymous.
+//! Which results may be published, and what is left of one that was made anonymous.
 
 use std::path::Path;
 
@@ -111,7 +111,7 @@ fn each_rule_fails_where_it_is_broken_and_alone() {
         assert_eq!(failed(&file), [rule]);
         let shown = [Checked::of("r\u{1b}.json".into(), check(&file), Vec::new())];
         let text = table(&shown, &Options { width: 100, ..Options::default() });
-        assert!(text.contains("may not stand in public") && text.contains("FAILED"), "{text}");
+        assert!(text.contains("may not be published") && text.contains("FAILED"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let value: serde_json::Value = serde_json::from_str(&json(&shown).unwrap()).unwrap();
         assert_eq!(value[0]["may_stand"], false);

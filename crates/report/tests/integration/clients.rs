@@ -57,7 +57,7 @@ fn a_result_keeps_the_client_and_one_without_reads_as_before() {
 fn a_column_with_a_client_is_ranked_and_rests_on_no_authors_word() {
     let text = shown(Format::Table);
     assert!(text.contains("sqlite-python") && !text.contains("sqlite-python§"), "{text}");
-    assert!(!text.contains("as its author says"), "{text}");
+    assert!(!text.contains("as its author claims"), "{text}");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("(sqlite with client=python)"), "{text}");
 }

@@ -207,7 +207,7 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
         ("clients:", |file| file.plan.clients = 4),
         ("target rate:", |file| file.plan.target_rate = Some(400)),
         ("cold reads: no, then yes", |file| file.plan.cold = true),
-        ("no cell stands in both", |file| {
+        ("no cell is in both", |file| {
             let limit = Some(MemoryLimit(256 << 20));
             file.cells.iter_mut().for_each(|cell| cell.id.memory_limit = limit);
         }),
@@ -218,7 +218,7 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
             file.manifest.datasets.get_mut("sensors").unwrap().sha256 = Some("abc".into());
         }),
         ("rows of sensors:", |file| file.manifest.datasets.get_mut("sensors").unwrap().rows += 1),
-        ("no cell stands in both", |file| {
+        ("no cell is in both", |file| {
             file.cells.iter_mut().for_each(|cell| cell.id.workload = "other".into());
         }),
     ];

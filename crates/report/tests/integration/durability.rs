@@ -117,7 +117,7 @@ fn what_is_no_such_result_is_refused_and_says_what_it_is() {
         std::fs::write(&path, text).unwrap();
         load_durability(&path).unwrap_err().to_string()
     };
-    assert!(says("[]").contains("is no result of `embermark durability`"));
+    assert!(says("[]").contains("is not a result of `embermark durability`"));
     assert!(says("{\"schema\": \"embermark-durability-9\"}").contains("embermark-durability-9"));
     assert!(says("{\"schema\": 3}").contains("no such schema"));
     assert!(says("{\"schema\": \"embermark-durability-1\"}").contains("missing field"));

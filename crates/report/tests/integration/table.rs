@@ -265,9 +265,9 @@ fn a_configuration_is_a_column_that_says_whose_settings_it_has() {
     let other = shown(Some("fsync=off where process has on"));
     assert!(other.contains("postgres§ (own)"), "{other}");
     assert_eq!(load(&other) + 1, load(&ranked), "it has no ratio: {other}");
-    let note = "§ postgres with fsync=off: durability as its author says: postgres";
+    let note = "§ postgres with fsync=off: durability as its author claims: postgres";
     assert!(said(ranked).contains(note));
-    let note = "(own) postgres with fsync=off: durability as its author says, so not ranked: it has \
+    let note = "(own) postgres with fsync=off: durability as its author claims, so not ranked: it has \
                 fsync=off where process has on: postgres";
     assert!(said(other).contains(note));
 }
@@ -293,7 +293,7 @@ fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
     assert!(row("load  ").contains("12.6 ms¹"), "{shown}");
     assert!(!row("load (commit-each)").contains('¹') && !row("read ").contains('¹'), "{shown}");
     let note = shown.lines().find(|line| line.trim_start().starts_with('¹')).unwrap();
-    assert!(note.contains("one commit a row") && note.ends_with(": postgres"), "{note}");
+    assert!(note.contains("one commit per row") && note.ends_with(": postgres"), "{note}");
     assert!(!of("SQL").contains('¹'));
 }
 

@@ -11,18 +11,20 @@ use crate::plan::parsed;
 /// The arguments of `embermark durability`.
 #[derive(Args)]
 pub struct DurabilityArgs {
-    /// Engines to try: ids, embedded or servers. One that is named by its id is tried in tiers, too, that
-    /// it is not offered in [default: embedded, or those of --engine-library]
+    /// Engines to test: ids, embedded, servers [default: embedded, or those of --engine-library]
+    ///
+    /// An engine named by its id is also tested in tiers that embermark does not offer for it.
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     pub(super) engines: Vec<String>,
 
-    /// A shared library that is an engine (docs/engine-library.md). Once for each; ID names its engine anew
+    /// Add an engine of your own, a shared library (docs/engine-library.md); ID renames it; may be repeated
     #[arg(long, value_name = "[ID=]PATH", conflicts_with = "resume")]
     pub(super) engine_library: Vec<PathBuf>,
 
-    /// An engine with other settings: NAME=ENGINE:setting=value,… . It promises the tier that it is tried
-    /// in, and is tried alone where no engine is named. ENGINE-defaults among the engines has an engine's
-    /// own defaults
+    /// Add an engine with other settings: NAME=ENGINE:SETTING=VALUE,…
+    ///
+    /// embermark assumes that it promises the tier that it is tested in. Without other engines it is the only
+    /// one. ENGINE-defaults among the engines has an engine's own default settings.
     #[arg(
         long,
         value_name = "NAME=ENGINE:SETTING=VALUE,…",
@@ -35,23 +37,26 @@ pub struct DurabilityArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "TIER,…", conflicts_with = "resume")]
     pub(super) tier: Vec<String>,
 
-    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut
-    /// a second time. 0: none [default: 300; of a server, which starts and stops for each, 60: about
-    /// two minutes, and a minute for each two that it does not answer]
+    /// Disk states after a power cut, for each engine and tier; 0: none [default: 300; servers: 60]
+    ///
+    /// In every fourth state the power is cut twice. A server starts and stops for each state: 60
+    /// states take about two minutes, and a minute more for every two without an answer.
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub(super) states: Option<u32>,
 
-    /// Short works of which every state is looked at, beside these, where the tier promises to survive a
-    /// power cut: 14 have up to two operations after the making of the table, 25 up to three. 0: none
+    /// Short works to check in every state that a power cut can leave, in the tier power; 0: none
+    ///
+    /// After creating the table, 14 works have up to two operations, 25 have up to three.
     #[arg(long, value_name = "N", default_value_t = SHORT_WORKS, conflicts_with = "resume")]
     pub(super) short_works: u32,
 
-    /// Kills, for each engine and tier
+    /// Kills for each engine and tier
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
     pub(super) kills: u32,
 
-    /// Clients that commit at the same time, each judged by its own commits [default: 1; of a
-    /// server in a tier above none 4]
+    /// Clients that commit at the same time [default: 1; servers above the tier none: 4]
+    ///
+    /// Each client is judged by its own commits.
     #[arg(
         long,
         value_name = "N",
@@ -60,8 +65,7 @@ pub struct DurabilityArgs {
     )]
     pub(super) clients: Option<u32>,
 
-    /// Engines whose licence forbids publishing what a test found, and which you accept: they are
-    /// tried, and what is found is for you alone
+    /// Test engines whose licence forbids publishing what a test found; you accept the licence
     #[arg(
         long = "accept-license",
         value_delimiter = ',',
@@ -70,26 +74,31 @@ pub struct DurabilityArgs {
     )]
     pub(super) accept_license: Vec<String>,
 
-    /// File system under a database whose power is cut: ext4, xfs, btrfs, f2fs
+    /// File system of the databases in power cuts: ext4, xfs, btrfs, f2fs
     #[arg(long, value_name = "NAME", default_value = "ext4", conflicts_with = "resume")]
     pub(super) fs: String,
 
-    /// Cuts the power of a device, too, that does every second flush alone, or loses an erase block
-    /// around a write. No tier promises anything there
+    /// Also cut the power of devices that skip every second flush, or lose an erase block around a write
+    ///
+    /// No tier promises anything on such devices.
     #[arg(long, conflicts_with = "resume")]
     pub(super) device_lies: bool,
 
-    /// Stretches the commits before a power cut over so many seconds: for the window of loss of tiers that
-    /// leave writing to the kernel, which takes its time
+    /// Spread the commits before a power cut over this time, in seconds
+    ///
+    /// This shows how much is lost in tiers that leave writing to the kernel, which writes after some
+    /// seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "resume")]
     pub(super) over: u64,
 
-    /// Fills disks, too: a file system of a fixed size, by commits, to the last block. What the engine does
-    /// then, whether it goes on when there is room, and whether anything acknowledged is lost. As root
+    /// Also fill disks by commits, to the last block; needs root
+    ///
+    /// Reports what the engine does then, whether it continues when there is room again, and whether
+    /// acknowledged commits are lost.
     #[arg(long, conflicts_with = "resume")]
     pub(super) full_disk: bool,
 
-    /// Disks to fill, for each engine and tier
+    /// Disks to fill for each engine and tier
     #[arg(
         long,
         value_name = "N",
@@ -99,7 +108,9 @@ pub struct DurabilityArgs {
     )]
     pub(super) fills: u32,
 
-    /// Size of a disk that is filled, in MiB, a third of it for the work: a server has 512 more, to start with
+    /// Size of a disk to fill, in MiB; a server gets 512 MiB more
+    ///
+    /// A third of the size is for the work.
     #[arg(
         long,
         value_name = "MIB",
@@ -109,24 +120,23 @@ pub struct DurabilityArgs {
     )]
     pub(super) disk_mib: u32,
 
-    /// Put the databases whose processes are killed on an imitated storage, by name or file: sd-a1, FILE.toml
+    /// Put the databases of kills on an imitated storage, by name or file: sd-a1, FILE.toml
     /// [default: this machine's own disk]
     ///
-    /// docs/storage.md lists the names. A slow commit is under way for longer, so more kills hit one. No power is cut
-    /// then: that takes a device that records every write, and how long a write takes changes nothing that is
-    /// promised. Needs root and FUSE.
+    /// docs/storage.md lists the names. Commits take longer there, so more kills hit one. No power is cut
+    /// then, because power cuts need a device that records every write. Needs root and FUSE.
     #[arg(long, value_name = "STORAGE", conflicts_with = "resume")]
     pub(super) storage: Option<String>,
 
-    /// Seed of the work, and of what is cut and killed when
+    /// Seed of the work, and of the moments of kills and cuts
     #[arg(long, value_name = "N", default_value_t = 42, conflicts_with = "resume")]
     pub(super) seed: u64,
 
-    /// Folder for the result, the journal and what broke a promise [default: results/DATE-TIME]
+    /// Folder for the result, the journal and databases that broke a promise [default: results/DATE-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
-    /// Goes on with a run that was cut off, in its folder; an experiment that ended is not repeated
+    /// Continue the interrupted run in this folder; finished experiments are not repeated
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(super) resume: Option<PathBuf>,
 }

@@ -170,8 +170,7 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
         _ if engine.forbids_publishing() && accepted.iter().all(|other| other != id) => {
             Some(format!(
-                "its licence forbids publishing what is found without its vendor's consent; if you \
-                 have accepted it, say so with --accept-license {id}"
+                "its licence forbids publishing what is found without its vendor's consent; if you have accepted it, add --accept-license {id}"
             ))
         }
         // The settings of a configuration may be another thing in each tier, and keep one that the

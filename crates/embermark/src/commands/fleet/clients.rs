@@ -13,8 +13,8 @@ use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
 use crate::commands::measure::{exit_status, write_beside};
-use crate::commands::report::{Known, ShowArgs};
 use crate::commands::run::default_out;
+use crate::commands::show::{Known, ShowArgs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
@@ -115,7 +115,7 @@ fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
         let found = registry::find(engine).map_err(Failure::usage)?;
         if found.info().kind != Kind::Server {
             return Err(Failure::usage(format!(
-                "{engine} is no server: it runs in its client's process"
+                "{engine} is not a server: it runs in its client's process"
             )));
         }
         return Ok((engine, url));
@@ -123,9 +123,10 @@ fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
     let scheme = server.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
     let known = SCHEMES.iter().find(|(_, schemes)| schemes.contains(&scheme));
     known.map(|(engine, _)| (*engine, server)).ok_or_else(|| {
-        let schemes: Vec<&str> = SCHEMES.iter().flat_map(|(_, schemes)| *schemes).copied().collect();
+        let schemes: Vec<&str> =
+            SCHEMES.iter().flat_map(|(_, schemes)| *schemes).copied().collect();
         Failure::usage(format!(
-            "--clients-of: the URL does not say which engine's server it is (known schemes: {}): write ENGINE=URL",
+            "--clients-of: the URL does not name an engine (known schemes: {}): write ENGINE=URL",
             schemes.join(", ")
         ))
     })
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(of(url), Ok(("postgres", url)));
         assert_eq!(of("redis://db"), Ok(("valkey", "redis://db")));
         assert!(of("http://db").unwrap_err().contains("write ENGINE=URL"));
-        assert!(of("sqlite=x").unwrap_err().contains("no server"));
+        assert!(of("sqlite=x").unwrap_err().contains("not a server"));
         assert!(of("postgre=x").unwrap_err().contains("postgres"));
         // A password stands in none of them.
         assert!(!of("http://ann:s3cret@db").unwrap_err().contains("s3cret"));

@@ -76,16 +76,16 @@ pub fn of(
     ];
     if let Some((option, ..)) = ignored.into_iter().find(|(_, given, idle)| *given && *idle) {
         return Err(Failure::usage(format!(
-            "{option}: no piece of what is named lasts by the clock: leave it out"
+            "{option}: none of the named pieces has a phase of fixed length: leave it out"
         )));
     }
     match (parts.is_empty(), device) {
         (false, _) => Ok(parts),
         (true, Some(device)) => Err(Failure::usage(format!(
-            "no piece of what is named emulates {}: leave out --device",
+            "none of the named pieces emulates {}: leave out --device",
             device.name
         ))),
-        (true, None) => Err(Failure::usage("no piece of what is named is left: name others")),
+        (true, None) => Err(Failure::usage("none of the named pieces is left: name others")),
     }
 }
 
@@ -110,7 +110,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Source>, Failure> {
 /// A piece at each of its scales, or of those given.
 fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part>, Failure> {
     let own: PlanArgs = toml::Value::Table(piece.plan.clone()).try_into().map_err(|error| {
-        Failure::runtime(format!("{}/{} is no plan: {error}", source.id, piece.name))
+        Failure::runtime(format!("{}/{} is not a plan: {error}", source.id, piece.name))
     })?;
     let scales: Vec<(String, String)> = match given.scale.as_slice() {
         [] => piece.scales.iter().map(|rows| (rows.to_string(), piece.unit(*rows))).collect(),
@@ -168,7 +168,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
     ];
     said.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
         Err(Failure::usage(format!(
-            "{option} is said by what `reproduce` repeats: leave it out, or run a plan of your own"
+            "{option} is set by what `reproduce` repeats: leave it out, or run a plan of your own"
         )))
     })
 }

@@ -131,7 +131,7 @@ fn can_be_tuned(engine: &dyn Engine, task: &Task, tier: Durability) -> Result<()
         let has = |engine: &&&dyn Engine| !engine.settings().candidates.is_empty();
         let others = registry::ENGINES.iter().filter(has).map(|engine| engine.info().id);
         return Err(Failure::usage(format!(
-            "{id} has nothing to tune beside its cache; engines that have: {}; or name settings yourself: \
+            "{id} has nothing to tune except its cache; engines that have: {}; or name settings yourself: \
              --try {id}:SETTING=VALUE",
             others.collect::<Vec<_>>().join(", ")
         )));

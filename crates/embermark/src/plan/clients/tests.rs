@@ -111,7 +111,7 @@ fn a_program_must_be_there_and_executable() {
     assert!(refused.contains(&text) && refused.contains("not executable"), "{refused}");
     let folder = folder.path().to_str().unwrap();
     let refused = says(args(&["sqlite"], &[folder]));
-    assert!(refused.contains("it is no file"), "{refused}");
+    assert!(refused.contains("it is not a file"), "{refused}");
     let refused = says(args(&["sqlite"], &["./nowhere"]));
     assert!(refused.contains("'./nowhere': No such file"), "{refused}");
     let refused = says(args(&["sqlite"], &["ruby"]));

@@ -40,7 +40,10 @@ fn where_its_library_is_stands_apart_from_its_settings() {
 #[test]
 fn a_line_that_is_none_is_refused() {
     for wrong in ["fast", "fast=sqlite", "fast=sqlite:synchronous"] {
-        assert!(parsed(wrong).unwrap_err().contains("is no NAME=ENGINE:setting=value"), "{wrong}");
+        assert!(
+            parsed(wrong).unwrap_err().contains("is not of the form NAME=ENGINE:setting=value"),
+            "{wrong}"
+        );
     }
     assert!(parsed("a=sqlite:b=1,b=2").unwrap_err().contains("has b twice"));
     let twice = PlanArgs { configuration: vec![fast(), fast()], ..PlanArgs::default() };
@@ -48,7 +51,7 @@ fn a_line_that_is_none_is_refused() {
     assert!(error.contains("'fast' is given twice"), "{error}");
     let listed: Result<PlanArgs, _> =
         toml::from_str("[configuration.a]\nengine = \"sqlite\"\nsettings = { x = [1] }");
-    assert!(listed.unwrap_err().to_string().contains("x of configuration 'a' is no value"));
+    assert!(listed.unwrap_err().to_string().contains("x of configuration 'a' is not a value"));
 }
 
 #[test]

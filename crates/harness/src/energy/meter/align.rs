@@ -44,7 +44,7 @@ pub(super) fn given(offset: f64) -> Clock {
 
 /// Taken to be the same.
 pub(super) fn same() -> Clock {
-    let says = "its clock is taken for the machine's: nothing of this run tells whether that is so";
+    let says = "its clock is assumed to be the machine's: this run cannot verify that";
     Clock { at: 0.0, offset: 0.0, rate: 0.0, says: says.to_owned() }
 }
 

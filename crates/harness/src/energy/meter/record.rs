@@ -125,7 +125,7 @@ impl Record {
         for row in rows.records() {
             let row = row.map_err(|error| error.to_string())?;
             let line = row.position().map_or(0, csv::Position::line);
-            let wrong = |what: &str, text: &str| format!("line {line}: '{text}' is no {what}");
+            let wrong = |what: &str, text: &str| format!("line {line}: '{text}' is not a {what}");
             let text = |column: Column| row.get(column.place).unwrap_or_default();
             let number = |column: Column| {
                 let text = text(column);
@@ -235,11 +235,11 @@ mod tests {
         let why = refused("when,heat\n0,1\n1,2\n");
         assert!(why.contains("no column of time") && why.contains("when, heat"), "{why}");
         assert!(refused("time,volts\n0,1\n").contains("no column of watts"));
-        assert!(refused("s,w\n0,1\n1,much\n").contains("line 3: 'much' is no number"));
-        assert!(refused("s,w\n0,1\nnoon,1\n").contains("line 3: 'noon' is no time"));
+        assert!(refused("s,w\n0,1\n1,much\n").contains("line 3: 'much' is not a number"));
+        assert!(refused("s,w\n0,1\nnoon,1\n").contains("line 3: 'noon' is not a time"));
         assert!(refused("s,w\n2,1\n1,1\n").contains("line 3: its time is before"));
         assert!(refused("s,w\n0,nan\n1,1\n").contains("line 2"));
         assert!(refused("s,w\n0,1\n").contains("no two lines"));
-        assert!(refused("s,w\n0\n1,1\n").contains("line 2: '' is no number"));
+        assert!(refused("s,w\n0\n1,1\n").contains("line 2: '' is not a number"));
     }
 }

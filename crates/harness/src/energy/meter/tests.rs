@@ -146,7 +146,8 @@ fn what_cannot_be_put_beside_each_other_is_refused() {
     // A clock that is right needs no pattern.
     let metered = apply_to(&mut without, &record(0.0, None), MeterOptions::default()).unwrap();
     assert!(
-        metered.known == 1 && metered.source.aligned.unwrap().contains("taken for the machine's")
+        metered.known == 1
+            && metered.source.aligned.unwrap().contains("assumed to be the machine's")
     );
     let mut old = result(&[]);
     let why = apply_to(&mut old, &record(0.0, None), MeterOptions::default()).unwrap_err();

@@ -109,7 +109,7 @@ fn a_source_that_vanishes_and_a_run_too_short_are_absent_with_the_reason() {
         }
     };
     assert_eq!((short.energy, short.energy_beside.len()), (None, 0));
-    assert!(short.no_energy.unwrap().contains("tells no less than 0.1 s"));
+    assert!(short.no_energy.unwrap().contains("cannot resolve less than 0.1 s"));
     let gone = run(&sampler, Duration::from_millis(2_500), |n| {
         if n == 10 {
             fs::remove_file(device.path(&format!("{ZONE}/energy_uj"))).unwrap();

@@ -39,7 +39,7 @@ fn a_limit_of_memory_has_a_list_of_its_own_of_its_own_cells() {
     assert_eq!(excluded, [0, 0, 1, 0], "the memory of the scale within the limit");
     let shown = crate::advise::words(&all, &tables, None, 200);
     for says in [
-        "at each scale measured; --scale N",
+        "at each measured scale; --scale N",
         "a list of its own within each limit: no limit, 256 MiB; --memory-limit",
         "weights ingest 1 · at sensors 1k\n",
         "weights ingest 1 · at sensors 1k within 256 MiB\n",

@@ -77,14 +77,14 @@ fn who_cannot_keep_up_with_a_rate_is_left_out() {
     let left = advise(&table(&[&file]), at(rate / 2.0), &[]).unwrap().excluded;
     assert_eq!(left.len(), 1);
     assert!(left[0].engine == "columns" && left[0].why[0].starts_with("commits "), "{left:?}");
-    let nobody = brief(&file, at(rate * 2.0), &[("ingest", 1.0)]);
-    assert!(nobody.contains("nobody") && nobody.contains("rows/s at sensors 1k"), "{nobody}");
+    let none = brief(&file, at(rate * 2.0), &[("ingest", 1.0)]);
+    assert!(none.contains("No engine") && none.contains("rows/s at sensors 1k"), "{none}");
 }
 
 #[test]
-fn what_nobody_measured_names_the_command_that_measures_it() {
+fn what_was_not_measured_names_the_command_that_measures_it() {
     let says = brief(&three(), ANY, &[("wear", 1.0)]);
-    assert!(says.contains("nobody") && says.contains("embermark run sensors"), "{says}");
+    assert!(says.contains("No engine") && says.contains("embermark run sensors"), "{says}");
 }
 
 #[test]

@@ -9,11 +9,11 @@ const KEY: [(&str, &str); 5] = [
     ("tier", "in brackets what the setting keeps, where that is another tier"),
     (
         "found",
-        "what no tier promises to survive stands in brackets; every other finding breaks a promise",
+        "brackets mark what no tier promises to survive; every other finding breaks a promise",
     ),
     (
         "torn block",
-        "a write that was cut off within a block of 4 KiB, which a device of such sectors does not do",
+        "a write that was torn within a block of 4 KiB, which a device with such sectors does not do",
     ),
     (
         "lost",
@@ -42,17 +42,16 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     let not_mounted = outcome.tested.iter().filter(|tested| tested.not_mounted > 0);
     let not_mounted: Vec<_> = not_mounted.map(|one| of(one, one.not_mounted)).collect();
     if !not_mounted.is_empty() {
-        let says = "beside the states that were tried, some that the file system did not survive, \
-                    of which nothing is said of the engine";
+        let says = "in further states the file system itself did not survive, which shows nothing about the engine";
         note("not mounted", &format!("{says}: {}", not_mounted.join(", ")));
     }
     let exhaustive = outcome.tested.iter().filter_map(|one| Some((one, one.exhaustive?)));
     for (works, states) in grouped(exhaustive.map(|(one, all)| (all.works, of(one, all.states)))) {
-        let says = format!("of the states these are all that there are of {works} short works");
+        let says = format!("these are all possible states of {works} short works");
         note("exhaustive", &format!("{says}: {}", states.join(", ")));
     }
     for (name, configuration) in &outcome.head.configurations {
-        let by_author = "; its author says by the tier what it keeps";
+        let by_author = "; it promises what the author of its settings claims";
         let by_author = if configuration.has_settings() { by_author } else { "" };
         note(name, &format!("{configuration}{by_author}"));
     }

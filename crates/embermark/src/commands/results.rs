@@ -1,0 +1,74 @@
+//! Result files that the command line names: files, folders and patterns.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use embermark_report::{OfDevice, label};
+
+use super::repeat;
+use crate::error::Failure;
+
+/// Gives each result a unique name: its own, or its whole path if others have the same name.
+pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
+    let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
+    let mut times: HashMap<&str, u32> = HashMap::new();
+    for label in &labels {
+        *times.entry(label).or_default() += 1;
+    }
+    let named = paths.iter().zip(&labels).map(|(path, label)| {
+        let device = match times[label.as_str()] {
+            1 => label.clone(),
+            _ => path.display().to_string(),
+        };
+        OfDevice { device, path: path.clone() }
+    });
+    named.collect()
+}
+
+/// Returns the named files, those that match a pattern, and every result below named folders.
+pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    let mut left: Vec<PathBuf> = Vec::new();
+    for path in named {
+        left.extend(matching(path)?);
+    }
+    left.reverse();
+    while let Some(path) = left.pop() {
+        if !path.is_dir() {
+            files.push(path);
+            continue;
+        }
+        let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+        let entries = fs::read_dir(&path).map_err(unreadable)?;
+        let mut below: Vec<PathBuf> =
+            entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
+        below.retain(|path| path.is_dir() || is_named_as_result(path));
+        below.sort_unstable_by(|a, b| b.cmp(a));
+        left.extend(below);
+    }
+    Ok(files)
+}
+
+/// Whether a file below a folder has a result's name: `*.json` or `*.json.gz`.
+fn is_named_as_result(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let text = name.to_string_lossy();
+    (text.ends_with(".json") || text.ends_with(".json.gz")) && name != repeat::PARTS
+}
+
+/// Returns the paths that match a pattern. An existing path, or one without wildcards, matches itself.
+fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = path.to_string_lossy();
+    if path.exists() || !text.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let found = glob::glob(&text);
+    let found =
+        found.map_err(|error| Failure::usage(format!("'{text}' is not a pattern: {error}")))?;
+    let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    if found.is_empty() {
+        return Err(Failure::usage(format!("no file is named by '{text}'")));
+    }
+    Ok(found)
+}

@@ -1,0 +1,253 @@
+//! What the SQL store asks of a connection to PostgreSQL.
+
+use std::fs::File;
+
+use super::Session;
+use crate::postgres::connection::Connection;
+use crate::postgres::copy::{Copy, send_file, unread};
+use crate::postgres::library::library_for;
+use crate::postgres::offers::Offer;
+use crate::postgres::statement::Prepared;
+use crate::postgres::{NAME, check, reader, settings};
+use crate::server::{self, Server};
+use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql_driver::{Driver, Stopped, one_by_one};
+use crate::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Limits, Result,
+};
+
+/// Bytes of rows above which preparing a table for a load saves more than it costs.
+const LARGE: usize = 1024 * 1024;
+
+impl Driver for Session {
+    type Prepared = Prepared;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.ask(sql).map(drop)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements += 1;
+        let prepared = Prepared::new(&mut self.connection, self.statements, sql);
+        prepared.map_err(|e| e.while_doing(format!("prepare `{sql}`")))
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements += 1;
+        reader::allow(self)?;
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => reader::connect(self)?,
+        };
+        let prepared = reader::prepare(&mut reader, self.statements, sql);
+        self.reader = Some(reader);
+        prepared
+    }
+
+    fn run(
+        &mut self,
+        statement: &mut Prepared,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> std::result::Result<u64, Stopped> {
+        let connection = match (&mut self.reader, statement.is_untrusted) {
+            (Some(reader), true) => reader,
+            _ => &mut self.connection,
+        };
+        statement.run(connection, params, visit)
+    }
+
+    fn run_each(&mut self, statement: &mut Prepared, params: &mut dyn Rows) -> Result<u64> {
+        match self.pipelines() {
+            true => statement.run_each(&mut self.connection, params),
+            false => one_by_one(self, statement, params),
+        }
+    }
+
+    fn pipelines(&self) -> bool {
+        self.offers.has(Offer::Pipeline) && self.connection.library().pipelines.is_some()
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.exec(match access {
+            // At the default level every statement has a snapshot of its own.
+            Access::Read if self.offers.has(Offer::Snapshot) => {
+                c"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            }
+            Access::Read if !self.offers.has(Offer::SessionSnapshot) => {
+                let what = "a transaction that reads one state, on this server";
+                return Err(EngineError::unsupported(NAME, what));
+            }
+            _ => c"BEGIN",
+        })
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.exec(c"COMMIT")
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.exec(c"ROLLBACK")
+    }
+
+    fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        if !self.offers.has(Offer::Copy) {
+            return self.insert(table, rows);
+        }
+        let mut rows = Copy::new(table, rows);
+        match rows.fill(LARGE)? {
+            true => rows.send(&mut self.connection, ""),
+            false => self.fill(table, |connection, options| rows.send(connection, options)),
+        }
+    }
+
+    /// A few rows are one COPY, which is a transaction by itself.
+    fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        if !self.offers.has(Offer::Copy) {
+            self.begin(Access::Write)?;
+            let count = self.insert(table, rows)?;
+            return self.commit().map(|()| count);
+        }
+        let mut rows = Copy::new(table, rows);
+        if rows.fill(LARGE)? {
+            return rows.send(&mut self.connection, "");
+        }
+        self.begin(Access::Write)?;
+        let count = self.fill(table, |connection, options| rows.send(connection, options))?;
+        self.commit().map(|()| count)
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.offers.has(Offer::CopyCsv)
+    }
+
+    /// A file of few rows is one COPY, like rows.
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        let mut open = File::open(file.path).map_err(|e| unread(file, e))?;
+        let size = open.metadata().map_err(|e| unread(file, e))?.len();
+        let mut send = |connection: &mut Connection, options: &str| {
+            send_file(table, (file, &mut open), connection, options)
+        };
+        if size < LARGE as u64 {
+            return send(&mut self.connection, "");
+        }
+        self.begin(Access::Write)?;
+        let count = self.fill(table, send)?;
+        self.commit().map(|()| count)
+    }
+
+    fn maintain(&mut self) -> Result<()> {
+        // With names, because otherwise VACUUM processes every table of the database, ours or not.
+        let tables = self.tables()?;
+        if !tables.is_empty()
+            && !self.is_taken(&format!("VACUUM (ANALYZE) {}", tables.join(", ")))?
+        {
+            for table in tables {
+                self.is_taken(&format!("ANALYZE {table}"))?;
+            }
+        }
+        self.is_taken("CHECKPOINT").map(drop)
+    }
+
+    /// Counts the checkpoints that the clock or the log's size started and those that a statement
+    /// requested (<https://www.postgresql.org/docs/current/monitoring-stats.html>). They have a view of
+    /// their own since version 17.
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        let found = self.connection.run(match self.connection.server_version() {
+            ..170_000 => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
+            _ => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(_) if self.server.is_none() => return Ok(None),
+            Err(error) => return Err(error.while_doing("count its checkpoints")),
+        };
+        let count = found.texts().into_iter().flatten().next().flatten();
+        Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    /// Reads the server's statistics and its list of processes. Adds nothing if a given server refuses.
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        let written = match self.connection.server_version() {
+            ..170_000 => {
+                "SELECT checkpoints_timed + checkpoints_req, buffers_checkpoint FROM pg_stat_bgwriter"
+            }
+            _ => "SELECT num_timed + num_requested, buffers_written FROM pg_stat_checkpointer",
+        };
+        let vacuums =
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
+        let mut numbers: Vec<u64> = Vec::with_capacity(3);
+        for sql in [written, vacuums] {
+            match self.connection.run(sql) {
+                Ok(found) => {
+                    let row = found.texts().into_iter().flatten().flatten();
+                    numbers.extend(row.filter_map(|number| number.parse::<u64>().ok()));
+                }
+                Err(_) if self.server.is_none() => return Ok(()),
+                Err(error) => return Err(error.while_doing(format!("run `{sql}`"))),
+            }
+        }
+        if let [checkpoints, pages, vacuums] = numbers[..] {
+            into.push(Background::count("checkpoints", checkpoints));
+            into.push(Background::count("pages written by checkpoints", pages));
+            into.push(Background::state("autovacuum workers", vacuums));
+        }
+        Ok(())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            columns: Some(1_600),
+            key_columns: Some(32),
+            // A page of 8 KiB without the headers of the page and the row.
+            row_bytes: Some(8_136),
+            manual: "https://www.postgresql.org/docs/current/limits.html",
+            ..Limits::default()
+        }
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        settings::of_tier(self)
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let (_, place) = self.place()?;
+        let settings = self.settings.clone().unwrap_or_default();
+        Ok(vec![("conninfo", place.to_owned()), ("settings", settings)])
+    }
+
+    fn join(&self) -> Join {
+        Join::At(self.at.clone())
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let (at, durability) = (self.at.clone(), self.durability);
+        Ok(ClientOpener::new(move || Self::join(library_for(&at)?, &at, durability)))
+    }
+
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        Some(self.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::tables(self)
+    }
+
+    fn close(mut self) -> Result<()> {
+        let (dropped, server) = (self.drop_schema(), self.server.take());
+        drop(self);
+        server.map_or(Ok(()), Server::stop).and(dropped)
+    }
+}

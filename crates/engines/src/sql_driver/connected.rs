@@ -1,0 +1,271 @@
+//! The store over a driver: statements by their numbers, and transactions.
+
+use super::{Driver, Stopped};
+use crate::clients::again_if;
+use crate::sql::{
+    Access, CsvFile, Dialect, Explain, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
+};
+use crate::{
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result,
+};
+
+/// The store over a driver. The fields are dropped in order.
+pub(crate) struct Connected<D: Driver> {
+    prepared: Vec<D::Prepared>,
+    driver: D,
+    in_transaction: bool,
+}
+
+impl<D: Driver> Connected<D> {
+    /// Keeps a prepared statement and returns its number.
+    fn keep(&mut self, prepared: Result<D::Prepared>) -> Result<Statement> {
+        let prepared = self.ending(prepared)?;
+        self.prepared.push(prepared);
+        Ok(Statement(self.prepared.len() - 1))
+    }
+
+    /// Makes a store without statements.
+    pub fn new(driver: D) -> Box<Self> {
+        Box::new(Self { prepared: Vec::new(), driver, in_transaction: false })
+    }
+
+    /// Passes a result through; an error ends the open transaction.
+    #[inline]
+    fn ending<T>(&mut self, done: Result<T>) -> Result<T> {
+        if done.is_err() && self.in_transaction {
+            self.undo();
+        }
+        done
+    }
+
+    /// Refuses what must be outside a transaction.
+    fn apart(&self, doing: &str) -> Result<()> {
+        let why = "a transaction is open; end it first";
+        if self.in_transaction {
+            Err(EngineError::failed(self.driver.name(), doing, why))
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn undo(&mut self) {
+        self.in_transaction = false;
+        // The first error is the one to report; a lost connection also shows in the next call.
+        let _ = self.driver.roll_back();
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        Statement(number): Statement,
+        params: &[Param<'_>],
+        mut visit: Option<&mut Visit<'_>>,
+    ) -> Result<u64> {
+        let Self { prepared, driver, in_transaction } = self;
+        let alone = !*in_transaction;
+        let Some(prepared) = prepared.get_mut(number) else {
+            return Err(never_prepared(driver.name(), number));
+        };
+        let refused = |stopped: &Stopped| alone && matches!(stopped, Stopped::Conflict(_));
+        let run = || driver.run(prepared, params, visit.as_deref_mut());
+        match again_if(refused, run) {
+            Ok(count) => Ok(count),
+            Err(Stopped::Visitor(error)) => Err(error),
+            Err(stopped) => self.ending(Err(stopped.into_error())),
+        }
+    }
+}
+
+#[cold]
+fn never_prepared(engine: &'static str, number: usize) -> EngineError {
+    EngineError::failed(engine, format!("run statement {number}"), "it was never prepared")
+}
+
+impl<D: Driver> Lifecycle for Connected<D> {
+    fn maintain(&mut self) -> Result<()> {
+        self.apart("do its maintenance")?;
+        self.driver.maintain()
+    }
+
+    fn limits(&self) -> Limits {
+        self.driver.limits()
+    }
+
+    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
+        self.driver.tier_settings()
+    }
+
+    fn join(&self) -> Join {
+        self.driver.join()
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.driver.open_client()
+    }
+
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        self.driver.connection()
+    }
+
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        let connected = self.driver.reconnect()?;
+        self.prepared.clear();
+        self.in_transaction = false;
+        Some(connected)
+    }
+
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        self.driver.background(into)
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.driver.crash_on_close()
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.apart("suspend its checkpoints")?;
+        self.driver.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.driver.log_bytes()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.apart("check the database")?;
+        self.driver.check()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { prepared, driver, .. } = *self;
+        drop(prepared);
+        driver.close()
+    }
+}
+
+impl<D: Driver> SqlStore for Connected<D> {
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.driver.dialect()
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        let done = self.driver.batch(sql);
+        self.ending(done)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let prepared = self.driver.prepare(sql);
+        self.keep(prepared)
+    }
+
+    fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
+        let prepared = self.driver.prepare_untrusted(sql);
+        self.keep(prepared)
+    }
+
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
+        self.execute(statement, params, None)
+    }
+
+    fn run_each(&mut self, Statement(number): Statement, params: &mut dyn Rows) -> Result<u64> {
+        let Self { prepared, driver, in_transaction } = self;
+        let doing = || format!("run statement {number} many times");
+        if !*in_transaction {
+            let why = "no transaction is open; begin one first";
+            return Err(EngineError::failed(driver.name(), doing(), why));
+        }
+        let Some(prepared) = prepared.get_mut(number) else {
+            return Err(never_prepared(driver.name(), number));
+        };
+        let done = driver.run_each(prepared, params);
+        self.ending(done)
+    }
+
+    fn pipelines(&self) -> bool {
+        self.driver.pipelines()
+    }
+
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.execute(statement, params, Some(visit)).map(drop)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.driver.begin(access)?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self.driver.commit();
+        self.ending(done)?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.in_transaction) {
+            true => self.driver.roll_back(),
+            false => Ok(()),
+        }
+    }
+
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let done = match self.in_transaction {
+            true => self.driver.load(table, rows),
+            false => self.driver.load_alone(table, rows),
+        };
+        if done.is_err() {
+            self.undo();
+        }
+        done
+    }
+
+    fn is_append_only(&self) -> bool {
+        self.driver.is_append_only()
+    }
+
+    fn bulk_sorted(&self) -> bool {
+        self.driver.bulk_sorted()
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.driver.loads_csv()
+    }
+
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        self.apart("load a CSV file")?;
+        let done = self.driver.load_csv(table, file);
+        if done.is_err() {
+            self.undo();
+        }
+        done
+    }
+
+    fn data_changed(&mut self) {
+        self.driver.data_changed();
+    }
+
+    fn expect(&mut self, step: QueryKind) -> Result<()> {
+        self.driver.expect(step)
+    }
+
+    fn plan(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<String>> {
+        let Some(Explain { prefix, read }) = self.driver.dialect().explain() else {
+            return self.driver.plan(sql);
+        };
+        let (explain, mut plan) = (self.prepare(&format!("{prefix} {sql}"))?, String::new());
+        self.query(explain, params, &mut |row| read(row, &mut plan))?;
+        Ok(Some(plan))
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.driver.checkpoints()
+    }
+}

@@ -1,0 +1,108 @@
+//! Folders of runs.
+
+use super::*;
+
+fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
+    OutDir::prepare(out, None, "id", false)
+}
+
+fn refusal(out: &Path) -> String {
+    let error = prepare(out).unwrap_err();
+    assert!(error.is_usage());
+    error.to_string()
+}
+
+#[test]
+fn an_absent_folder_is_made_and_nothing_is_left_of_a_run_that_wrote_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("a/b");
+    let prepared = prepare(&out).unwrap();
+    let site = prepared.site("x").unwrap();
+    assert!(site.is_absolute() && prepared.rows().is_dir());
+    fs::write(site.join("file"), "").unwrap();
+    prepared.remove_site(&site).unwrap();
+    assert!(!site.exists());
+    drop(prepared);
+    assert!(!out.exists());
+}
+
+#[test]
+fn logs_and_results_stay_and_databases_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let prepared = OutDir::prepare(dir.path(), Some(elsewhere.path()), "id", false).unwrap();
+    fs::write(prepared.log("x").0, "said").unwrap();
+    fs::write(prepared.result(), "{}").unwrap();
+    prepared.site("x").unwrap();
+    assert!(elsewhere.path().join("embermark-id/x").is_dir());
+    drop(prepared);
+    assert!(dir.path().join("logs/x.log").is_file() && dir.path().join(RESULT).is_file());
+    assert!(!dir.path().join("rows").exists());
+    assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, says) in [
+        (RESULT, "the result of another run; name another folder with --out"),
+        (JOURNAL, "an interrupted run"),
+        ("thesis.tex", "holds other files (thesis.tex)"),
+    ] {
+        let file = dir.path().join(name);
+        fs::write(&file, "").unwrap();
+        assert!(refusal(dir.path()).contains(says), "{}", refusal(dir.path()));
+        fs::remove_file(file).unwrap();
+    }
+    assert!(prepare(dir.path()).is_ok());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_refused_with_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let says = refusal(&dir.path().join("x".repeat(300)));
+    assert!(says.contains("cannot be made") && says.ends_with("with --out"), "{says}");
+}
+
+#[test]
+fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(JOURNAL), "").unwrap();
+    let held = Locked::of_run(dir.path()).unwrap();
+    assert!(refusal(dir.path()).contains("another run is at work"));
+    drop(held);
+    assert!(refusal(dir.path()).contains("an interrupted run"));
+}
+
+#[test]
+fn a_file_or_a_folder_nobody_may_write_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(refusal(&file).contains("is not a folder"));
+    assert!(refusal(&file.join("below")).contains("is not a folder"));
+    // Not even root writes to this one.
+    assert!(prepare(Path::new("/proc/embermark")).is_err());
+
+    let out = dir.path().join("out");
+    let error = OutDir::prepare(&out, Some(&file), "id", false).unwrap_err();
+    assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
+    assert!(!out.exists());
+}
+
+/// What a process holds that a killed run was just starting, until it is another program.
+#[test]
+fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_does() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(JOURNAL), "").unwrap();
+    let held = fs::File::open(dir.path()).unwrap();
+    held.lock().unwrap();
+    let error = Locked::of_run(dir.path()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("another run is at work"), "{error}");
+    let letting_go = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(held);
+    });
+    assert!(Locked::of_run(dir.path()).is_ok());
+    letting_go.join().unwrap();
+}

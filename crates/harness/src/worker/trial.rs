@@ -1,0 +1,154 @@
+//! A trial in this process: one cell, prepared, opened and measured phase by phase.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use embermark_clients::Program;
+use embermark_engines::{OpenOptions, Opened, Reopener};
+use embermark_model::{Configuration, result};
+use embermark_workloads::{Bench, Spec};
+
+use super::{Events, Stop, failed};
+use crate::companion::Starter;
+use crate::explaining::Explainer;
+use crate::loading::Loads;
+use crate::observing::Traffic;
+use crate::probes::Probes;
+use crate::protocol::{Event, Job};
+use crate::referees::REFEREES;
+use crate::{Catalog, cgroup, heap, probe};
+
+mod phase;
+
+pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
+    let catalog = catalog.with_described(job.engine_library.as_ref()).map_err(failed)?;
+    let catalog = catalog.with_files(&job.plan).map_err(failed)?;
+    let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
+    let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
+    let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
+
+    let configuration = job.plan.configurations.get(&job.cell.engine);
+    let options = OpenOptions {
+        dir: job.site.clone(),
+        durability: job.cell.durability,
+        memory: job.cell.cache_bytes(job.plan.memory_bytes),
+        limit: job.cell.memory_limit.map(|limit| limit.0),
+        url: job.url.clone(),
+        guest: job.guest.clone(),
+        link: traffic.link(),
+        clients: job.plan.clients.max(workload.info().clients),
+        shared: workload.info().lasts,
+        settings: configuration.map(Configuration::pairs).unwrap_or_default(),
+    };
+
+    let client = configuration.and_then(|own| own.client.as_ref());
+    let program = client.map(|client| Program::find(client, engine.info().id)).transpose()?;
+
+    // Rows, oracle and operations come first, so that what follows belongs to the engine.
+    let spec = Spec {
+        rows: job.rows.clone(),
+        variant: job.cell.variant.clone(),
+        seed: job.plan.seed,
+        window: Duration::from_millis(job.window_ms),
+        warm_up: Duration::from_millis(job.warm_up_ms),
+        rate: job.plan.rate,
+        clients: job.plan.clients,
+        own_clients: None,
+        target_rate: job.plan.target_rate,
+        p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
+        cold: job.plan.cold,
+        companions: Some(Rc::new(Starter::of(job, options.clone())?)),
+        program,
+        engine: engine.info().id.to_owned(),
+        referees: REFEREES,
+        is_referee: job.is_referee,
+    };
+    let prepared = workload.prepare(&spec).map_err(failed)?;
+    enter(&job.groups)?;
+    // All memory of a program in another language counts as the engine's.
+    let baseline_bytes = match client {
+        Some(_) => Some(0),
+        None => probe::resident_bytes(std::process::id()),
+    };
+
+    let began = Instant::now();
+    let Opened { store, version, settings, server } = engine.open(&options)?;
+    let open_ns = began.elapsed().as_nanos() as u64;
+    let library = configuration.and_then(|own| own.library.as_ref());
+    let library = library.map(|path| ("library".to_owned(), path.display().to_string()));
+    let trial = result::Trial {
+        version: Some(version),
+        settings: settings.iter().cloned().chain(library).collect(),
+        baseline_bytes,
+        open_ns: Some(open_ns),
+        ..result::Trial::default()
+    };
+    events.send(&Event::Ready { trial: Box::new(trial), server })?;
+
+    let mut trial = Trial {
+        job,
+        // The engine that does nothing has no answers.
+        checked: job.cell.engine != "null",
+        bench: prepared.open(store, Reopener::of(engine, options))?,
+        probes: Probes::new(server, job.url.is_some()),
+        loads: Loads::of(job, engine),
+        explainer: Explainer::new(job.explain, server),
+        server,
+        traffic,
+        events,
+    };
+    let phases = trial.bench.phases().to_vec();
+    for name in &job.phases {
+        if !phases.iter().any(|phase| phase.name == name) {
+            return Err(failed(format!("the workload has no phase '{name}'")));
+        }
+    }
+    for (index, phase) in phases.into_iter().enumerate() {
+        if job.phases.iter().any(|name| name == phase.name) {
+            trial.phase(index, phase)?;
+        }
+    }
+    if let Some(reason) = changed(&settings, &trial.bench.tier_settings()?) {
+        trial.events.send(&Event::TierChanged { reason })?;
+    }
+    Ok(trial.bench.finish()?)
+}
+
+/// Describes a setting of the tier that changed between opening the engine and the end of the trial, if any.
+fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<String> {
+    ended.iter().find_map(|(name, now)| {
+        let (_, then) = opened.iter().find(|(known, _)| known == name)?;
+        let text = || {
+            format!(
+                "the durability tier changed during the trial: {name} was {then} when the engine was opened, \
+                 and is {now} at the end"
+            )
+        };
+        (then != now).then(text)
+    })
+}
+
+/// Enters the control group of the trial, which is charged for memory allocated from now on. Returns
+/// freed memory to the system first: otherwise it would be used again uncharged.
+fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    heap::trim();
+    cgroup::add(groups, std::process::id())
+        .map_err(|error| failed(format!("the control group of the trial: {error}")))
+}
+
+struct Trial<'a> {
+    job: &'a Job,
+    checked: bool,
+    bench: Box<dyn Bench>,
+    probes: Probes,
+    loads: Loads,
+    explainer: Explainer,
+    /// Root process of a private server.
+    server: Option<u32>,
+    traffic: Traffic,
+    events: &'a mut Events,
+}

@@ -1,0 +1,230 @@
+//! A phase of a trial: its runs, timed, observed and checked.
+
+use std::time::{Duration, Instant};
+
+use embermark_meter::{Measured, Meter};
+use embermark_model::Status;
+use embermark_model::result::{Latency, PhaseResult, Run};
+use embermark_workloads::{BenchPhase, CheckError, Outcome, Passed};
+
+use super::Trial;
+use crate::energy::Readings;
+use crate::observing::Watching;
+use crate::parts::Parts;
+use crate::protocol::Event;
+use crate::repetition::{self, First, Role};
+use crate::worker::{Stop, failed, status_of};
+use crate::{clock, cold};
+
+impl Trial<'_> {
+    /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready` restores the
+    /// database for the next one.
+    pub(super) fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
+        let BenchPhase { name, ops, execution, .. } = phase;
+        let mut phase = phase.to_result();
+        self.events.send(&Event::PhaseBegan(Box::new(phase.clone())))?;
+        let most = self.job.plan.max_run_time_ms.map(Duration::from_millis);
+        let bound = self.job.bounds.get(name).copied().map(Duration::from_nanos);
+        let mut meter = Meter::new(most.into_iter().chain(bound).min());
+        self.explainer.watch(&mut meter);
+        let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
+        let mut ran_some = false;
+        let lasts = self.bench.lasts(index);
+        let once = self.bench.once(index);
+        let (runs, warmup) =
+            if once { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
+        let mut parts = Parts::default();
+        for run in 0..runs {
+            self.events.send(&Event::Running { run })?;
+            let readying = Instant::now();
+            self.bench.ready(index)?;
+            if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
+                cold::drop_pages(&self.job.site).map_err(failed)?;
+            }
+            let device = self.loads.begin();
+            let mut watching =
+                Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic)
+                    .counting(&self.job.energy_counters);
+            let before = self.probes.begin();
+            let unexplained = self.explainer.begin();
+            let energy = Readings::begin(&self.job.energy_counters);
+            let began = clock::monotonic_ns();
+            let mut outcome = match self.bench.observe(index, &mut meter, &mut watching) {
+                Ok(outcome) => outcome,
+                Err(error) if error.is_unsupported() => {
+                    (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
+                    break;
+                }
+                Err(error) if error.is_of_query() => {
+                    (phase.status, phase.reason) = (status_of(&error), Some(error.to_string()));
+                    break;
+                }
+                Err(error) => {
+                    let done = meter.measured().ops;
+                    let text = format!("{error}, after {done} operations of run {}", run + 1);
+                    return Err(Stop::Failed(status_of(&error), text));
+                }
+            };
+            let between = began.zip(clock::monotonic_ns());
+            let window = energy.end();
+            let window = if lasts { watching.energy_window() } else { window };
+            let explained = self.explainer.end(unexplained);
+            let apart = watching.client_apart(self.job.url.is_some());
+            // An embedded engine is then in a process whose memory the parent does not sample.
+            let sampled = apart.is_none() || self.server.is_some();
+            let between = between.filter(|_| sampled);
+            let (engine, client) = apart.unwrap_or_else(|| self.probes.end(before));
+            let mut measured = meter.measured();
+            if let Err(problem) = time_is_known(measured) {
+                (phase.status, phase.reason) = (Status::Failed, Some(problem));
+                break;
+            }
+            let reached = match lasts {
+                true => watching.to_device(),
+                false => device.and_then(|device| device.since()),
+            };
+            let discarded = run < warmup;
+            if ops != 1 && !discarded {
+                latencies.extend(meter.latency());
+                responses.extend(meter.response());
+            }
+            let (clients, schedule) = (
+                meter.clients().to_vec(),
+                (self.bench.target_rate(index))
+                    .or(self.job.plan.target_rate.map(|rate| rate as f64))
+                    .and_then(|rate| meter.schedule_kept(rate)),
+            );
+            let first = First::new(measured, Role::of(run, warmup));
+            let (mut verdict, mut repeated) = (None, None);
+            if self.job.repeats && !once && first.is_short(self.bench.repeat(index)) {
+                let mut right = self.check(index, &outcome, measured);
+                if right.is_ok() {
+                    let first = First { took: readying.elapsed(), ..first };
+                    let kept = (ops != 1).then_some(&mut latencies);
+                    let (bench, checks) = (&mut *self.bench, self.checked);
+                    match repetition::repeat(bench, index, &mut meter, &first, checks, kept) {
+                        Ok(found) => repeated = Some(found),
+                        Err(error) => right = Err(error),
+                    }
+                }
+                verdict = Some(right);
+            }
+            if let Some(repeated) = repeated.filter(|_| !discarded) {
+                let mean = repeated.total_ns as f64 / repeated.times as f64;
+                measured.elapsed_ns = (mean.round() as u64).max(1);
+            }
+            let done = (index, measured.ops);
+            ran_some |= measured.ops > 0;
+            let loads = &self.loads;
+            let (loaded, maintained) =
+                loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
+            let ran = Run {
+                elapsed_ns: measured.elapsed_ns,
+                ops: measured.ops,
+                repeated,
+                discarded,
+                capped: measured.capped,
+                device_io: reached.map(|reached| reached.io),
+                engine,
+                client,
+                observed: lasts.then(|| watching.observed()),
+                loaded,
+                clients,
+                client_machines: None,
+                schedule,
+                steady: outcome.steady.take(),
+                log_bytes: outcome.log_bytes,
+                write_behind: outcome.write_behind,
+                explained,
+                ..Run::default()
+            };
+            self.events.send(&Event::Run {
+                run: Box::new(ran),
+                between,
+                window,
+                on_disk: reached.and_then(|reached| reached.between),
+                maintenance_on_disk: maintained,
+            })?;
+            parts.add(std::mem::take(&mut outcome.parts), discarded);
+            phase.execution = outcome.execution.unwrap_or(execution);
+            phase.timed_by = outcome.timed_by.take();
+            phase.client_floor_ns = outcome.client_floor_ns;
+            phase.pipelined |= outcome.pipelined;
+            if measured.capped {
+                phase.status = Status::Capped;
+            }
+            let verdict = verdict.unwrap_or_else(|| self.check(index, &outcome, measured));
+            match verdict {
+                Ok(checked) => {
+                    (phase.checked_by, phase.unchecked) = (checked.by, checked.unchecked);
+                }
+                Err(CheckError::Wrong(difference)) => {
+                    (phase.status, phase.reason) = (Status::Wrong, Some(difference.to_string()));
+                    break;
+                }
+                Err(CheckError::Disputed(why)) => {
+                    (phase.status, phase.reason) = (Status::Disputed, Some(why));
+                    break;
+                }
+                Err(CheckError::Engine(error)) => return Err(error.into()),
+            }
+        }
+        if phase.status.has_figures() && ran_some {
+            phase.plan = self.bench.plan(index);
+        }
+        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
+        (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
+        if !phase.status.has_figures() {
+            (phase.checked_by, phase.unchecked) = (None, None);
+        }
+        let (status, reason) = (phase.status, phase.reason.clone());
+        self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
+        for part in parts.ended(status, reason) {
+            // The event contains the runs, because nothing was observed during them.
+            let runs = part.runs.clone();
+            self.events.send(&Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;
+            self.events.send(&Event::PhaseEnded(Box::new(part)))?;
+        }
+        Ok(())
+    }
+
+    /// Checks the answer of the run that was just measured, if the engine answers.
+    fn check(
+        &mut self,
+        phase: usize,
+        outcome: &Outcome,
+        measured: Measured,
+    ) -> Result<Passed, CheckError> {
+        if self.checked {
+            self.bench.check(phase, outcome, measured)
+        } else {
+            Ok(Passed::default())
+        }
+    }
+}
+
+/// Checks that a run has a time. A clock that went backwards gives 0, which would make it the fastest of
+/// all.
+fn time_is_known(measured: Measured) -> Result<(), String> {
+    if measured.elapsed_ns > 0 || measured.ops == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "{} operations took no time: the machine's clock went backwards or stood still; see which \
+         one it uses in /sys/devices/system/clocksource/clocksource0/current_clocksource",
+        measured.ops
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_took_no_time_has_none() {
+        let measured = |elapsed_ns, ops| Measured { elapsed_ns, ops, capped: false };
+        assert!(time_is_known(measured(0, 100)).is_err_and(|text| text.contains("backwards")));
+        assert_eq!(time_is_known(measured(1, 100)), Ok(()));
+        assert_eq!(time_is_known(measured(0, 0)), Ok(()));
+    }
+}

@@ -1,0 +1,113 @@
+//! The ranked list of engines, and the engines that are not in it.
+
+use super::{All, weighted};
+use crate::advise::levels::written;
+use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
+use crate::{format, grid, text};
+
+/// An engine with a ratio below this is called as good as the best, others are called worse.
+const NEAR: f64 = 1.1;
+
+/// Explains why no engine is ranked, and what would change that.
+pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<String> {
+    let tier = advice.needs.tier;
+    let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
+    if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
+        let far = advice.too_far.join(", ");
+        let rows = written(rows);
+        let says = format!("no order for {rows} rows: {far}: more than ten times away");
+        return vec![says, remedy];
+    }
+    if !table.engines.iter().any(|entry| entry.tier == tier) {
+        return vec![format!("Nothing was measured in tier {tier}."), remedy];
+    }
+    let unmeasured = !advice.unmeasured.is_empty();
+    let says = "No engine is left that was measured for it.".to_owned();
+    [says].into_iter().chain(unmeasured.then_some(remedy)).collect()
+}
+
+/// `1. sqlite 1.35x (1.20-1.52x): at or near the best in ingest 1.02x; pays in analytics 4.20x`
+pub(super) fn ranked_line(
+    at: usize,
+    place: &Place,
+    advice: &Advice,
+    table: &AdviceTable,
+) -> String {
+    let interval =
+        place.interval.map(|ends| format!(" ({})", format::between(ends, format::ratio)));
+    let interval = interval.unwrap_or_else(|| " (no interval: fewer than 3 trials)".into());
+    let entry = table
+        .engines
+        .iter()
+        .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
+    let broken = entry.and_then(|entry| entry.broken.clone());
+    let mark = if broken.is_some() { grid::BROKEN } else { "" };
+    let name = text::plain(&place.engine) + mark;
+    let head = format!("{at}. {name} {}{interval}", format::ratio(place.score));
+    let shown = |ratios: &[(String, f64)]| {
+        let each = ratios.iter().map(|(name, ratio)| format!("{name} {}", format::ratio(*ratio)));
+        text::joined(each, ", ")
+    };
+    let (good, bad): (Vec<_>, Vec<_>) =
+        place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);
+    let mut says: Vec<String> = broken.into_iter().collect();
+    if !good.is_empty() {
+        says.push(format!("at or near the best in {}", shown(&good)));
+    }
+    if !bad.is_empty() {
+        says.push(format!("pays in {}", shown(&bad)));
+    }
+    if let Some(entry) = entry {
+        let unweighted = |id: &str| !place.ratios.iter().any(|(name, _)| name == id);
+        let others = entry.ratios.iter().filter(|(id, _)| unweighted(id));
+        if let Some((worst, ratio)) = others.max_by(|a, b| a.1.total_cmp(b.1))
+            && *ratio >= NEAR
+        {
+            says.push(format!(
+                "worst of the unweighted criteria: {worst} {}",
+                format::ratio(*ratio)
+            ));
+        }
+        if let Some(effective) = entry.effective_durability {
+            says.push(format!("effective: {effective}"));
+        }
+        if let Some(configuration) = &entry.facts.configuration {
+            says.push(format!("{configuration}, durability as its author claims"));
+        }
+        if !entry.facts.publishable {
+            says.push("its licence forbids publishing these figures".into());
+        }
+        says.push(format!(
+            "{}, {}, {}",
+            entry.facts.kind, entry.facts.data_model, entry.facts.licence
+        ));
+    }
+    if !place.not_certainly_before.is_empty() {
+        says.push(format!(
+            "its order before {} is not certain",
+            names(&place.not_certainly_before)
+        ));
+    }
+    text::plain(&format!("{head}: {}", says.join("; ")))
+}
+
+/// Lists engines that are not ranked, with the reasons, and the scales if not at every one.
+pub(super) fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<String> {
+    let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
+    let lines = all.iter().flat_map(|(table, advice)| {
+        let key = |left: &Left| (one(left), table.client.clone());
+        of(advice).iter().map(|left| (key(left), table.at.clone())).collect::<Vec<_>>()
+    });
+    let lists = |client: &Option<String>| all.iter().filter(|(of, _)| of.client == *client).count();
+    let line = |((says, client), at): ((String, Option<String>), Vec<String>)| match at.len()
+        == lists(&client)
+    {
+        true => says,
+        false => format!("{says} (at about {})", at.join(", ")),
+    };
+    text::by_key(lines).into_iter().map(line).collect()
+}
+
+pub(super) fn names(all: &[String]) -> String {
+    all.iter().map(|name| text::plain(name)).collect::<Vec<String>>().join(", ")
+}

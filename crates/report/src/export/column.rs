@@ -1,0 +1,105 @@
+//! A column of CSV and Parquet, and the header of several results.
+
+use embermark_model::result::{Maintenance, Run, Trial};
+
+use super::lines::Line;
+use crate::text::plain;
+
+/// A column, and the function that gets its value from a line.
+pub(super) struct Column {
+    pub name: String,
+    pub get: Get,
+}
+
+/// The type of a column's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Flag,
+    Whole,
+    Real,
+}
+
+impl Get {
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Text(_) => Kind::Text,
+            Self::Flag(_) => Kind::Flag,
+            Self::Whole(_) => Kind::Whole,
+            Self::Real(_) => Kind::Real,
+        }
+    }
+}
+
+type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
+
+/// A function for values of one type. It returns `None` if the value was not measured or does not apply to the line.
+pub(super) enum Get {
+    Text(Of<String>),
+    Flag(Of<bool>),
+    Whole(Of<i64>),
+    Real(Of<f64>),
+}
+
+pub(super) type Figure<T> = fn(&T) -> Option<u64>;
+
+/// The columns of several results by name and kind: those of the first, then further ones of the others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Header(Vec<(String, Kind)>);
+
+impl Header {
+    /// Adds the columns that the header does not have.
+    pub fn add(&mut self, columns: &[Column]) {
+        for column in columns {
+            if !self.0.iter().any(|(name, _)| *name == column.name) {
+                self.0.push((column.name.clone(), column.get.kind()));
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(String, Kind)> {
+        self.0.iter()
+    }
+
+    /// Returns for each column of the header the one that a result has, if it has it.
+    pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
+        let of = |(name, kind): &(String, Kind)| {
+            let own = columns.iter().find(|column| column.name == *name)?;
+            // A column with the same name and another type is not this column.
+            (own.get.kind() == *kind).then_some(&own.get)
+        };
+        self.0.iter().map(of).collect()
+    }
+}
+
+pub(super) fn column(name: &str, get: Get) -> Column {
+    Column { name: plain(name).replace('-', "_"), get }
+}
+
+pub(super) fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
+    column(name, Get::Text(Box::new(get)))
+}
+
+pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
+    column(name, Get::Flag(Box::new(get)))
+}
+
+pub(super) fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
+    column(name, Get::Real(Box::new(get)))
+}
+
+pub(super) fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
+    column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
+}
+
+pub(super) fn trial(name: &str, get: Figure<Trial>) -> Column {
+    whole(name, move |line| get(line.trial?))
+}
+
+pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
+    whole(name, move |line| get(line.run?.1))
+}
+
+pub(super) fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {
+    whole(name, move |line| get(line.run?.1.maintenance()?))
+}

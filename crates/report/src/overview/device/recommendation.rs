@@ -1,0 +1,95 @@
+//! What to take for each kind of work, what would change that, and how to settle open cases.
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+
+use super::needs;
+use crate::advise::pick::Turn;
+use crate::advise::presets::PRESETS;
+use crate::advise::{AdviceTable, EngineAdvice, Weight, pick};
+use crate::notes::{Note, note};
+use crate::{format, text};
+
+/// Returns what to take, one line per kind of work, what would change that, and how to settle open cases.
+pub(super) fn take(
+    file: &ResultFile,
+    table: &AdviceTable,
+    tiers: &[Durability],
+    main: Durability,
+) -> Vec<Note> {
+    let mut is_open = false;
+    let mut says: Vec<Note> = Vec::new();
+    let mut pick = |about: String, tier: Durability, weights: &[Weight]| {
+        let pick = pick::of(table, needs(tier), weights)?;
+        is_open |= pick.is_open();
+        says.push(note(about, pick.says()));
+        Some(pick)
+    };
+    for tier in tiers {
+        pick(format!("commits ({tier})"), *tier, &[pick::alone("ingest")]);
+    }
+    let work = pick::all_work(table, main);
+    let all = if work.len() > 1 { pick(format!("all work ({main})"), main, &work) } else { None };
+    if let Some(pick) = all {
+        let first = text::plain(&pick.engine);
+        // The other tiers have lines of their own.
+        let turns = pick.turns.iter().filter(|turn| turn.tier.is_none());
+        let peak = |engine: &str| {
+            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (engine, main);
+            table.engines.iter().find(own).and_then(|entry| entry.facts.peak_bytes)
+        };
+        let ratio = |of: &str| {
+            let own = |entry: &&EngineAdvice| (&*entry.engine, entry.tier) == (&*pick.engine, main);
+            table.engines.iter().find(own)?.ratios.get(of).copied()
+        };
+        let says_of = |turn: &Turn| match (&*turn.by, peak(&turn.engine), peak(&pick.engine)) {
+            // The ratio excludes the harness's own memory, and the column includes it.
+            ("memory", Some(own), Some(other)) => {
+                let (own, other) = (format::bytes(own), format::bytes(other));
+                format!("{}, {own}; {first} has {other}", text::plain(&turn.engine))
+            }
+            _ => {
+                let alone = turn.criterion.and_then(|of| {
+                    Some((pick::of(table, needs(main), &[pick::alone(of)])?, ratio(of)?))
+                });
+                match alone {
+                    Some((best, own)) => {
+                        format!("{}; {first} has {}", best.says(), format::ratio(own))
+                    }
+                    None => format!("{} of {first}", turn.leads()),
+                }
+            }
+        };
+        says.extend(turns.map(|turn| note(turn.by.as_str(), says_of(turn))));
+    }
+    // What to take in each situation, one line each.
+    for preset in &PRESETS[1..] {
+        let Some(answer) = preset.answer(table, main) else { continue };
+        let lacking = match answer.lacking.as_slice() {
+            [] => String::new(),
+            lacking => format!("; {} not measured", lacking.join(", ")),
+        };
+        is_open |= answer.pick.is_open();
+        says.push(note(
+            match answer.tier == main {
+                true => preset.name.to_owned(),
+                false => format!("{} ({})", preset.name, answer.tier),
+            },
+            format!("{}{lacking}", answer.pick.says()),
+        ));
+    }
+    if !file.plan.left_out.is_empty() {
+        says.push(note("left out", text::plain(&file.plan.left_out.join("; "))));
+    }
+    if is_open {
+        let longer = match file.plan.lasts_ms {
+            Some(ms) => format!("--for {}m", (ms * 6).div_ceil(60_000)),
+            None => "--effort thorough".to_owned(),
+        };
+        says.push(note(
+            "uncertain",
+            format!("'not certainly', 'too few': the same with {longer} settles more"),
+        ));
+    }
+    says
+}
