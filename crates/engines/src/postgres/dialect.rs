@@ -2,9 +2,9 @@
 
 use embermark_model::Durability;
 
+use super::extension::Extension;
 use super::offers::{Offer, Offers};
 use super::tier::TIERS;
-use super::timescaledb::Extension;
 use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef};
 
 /// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where

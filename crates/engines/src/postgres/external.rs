@@ -3,14 +3,11 @@
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-use embermark_model::Durability;
-
 use super::answer::text;
 use super::connection::Connection;
 use super::library::{Libpq, library_for};
 use super::offers::{Offer, Offers};
-use super::session::Session;
-use super::tier::{TIERS, on_off};
+use super::session::{Session, settings};
 use super::{NAME, tidy};
 use crate::{EngineError, OpenOptions, Result};
 
@@ -73,26 +70,6 @@ fn reach(url: &str) -> Result<Connection> {
 /// What is wrong with a URL for libpq; nothing where that is not there, and the engine unavailable.
 pub(super) fn check_url(url: &str) -> std::result::Result<(), String> {
     library_for(url).map_or(Ok(()), |library| place(library, url).map(drop))
-}
-
-/// What a session in a schema of ours begins with; by the name the server's list of clients has it.
-pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
-    let mut all = vec![format!("SET search_path = {schema}")];
-    if offers.has(Offer::Sessions) {
-        all.push(format!("SET application_name = '{schema}'"));
-    }
-    if offers.has(Offer::CommitLevel) {
-        let commit = on_off(TIERS.of(durability).set.synchronous_commit);
-        all.push(format!("SET synchronous_commit = {commit}"));
-    }
-    if offers.has(Offer::TimeZone) {
-        all.push("SET timezone = 'UTC'".to_owned());
-    }
-    if !offers.has(Offer::Snapshot) && offers.has(Offer::SessionSnapshot) {
-        let level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-        all.push(level.to_owned());
-    }
-    all.join("; ")
 }
 
 /// Where the server of a URL is, without the user's password.

@@ -7,6 +7,7 @@ mod check;
 mod connection;
 mod copy;
 mod dialect;
+mod extension;
 mod external;
 mod installation;
 mod library;

@@ -189,9 +189,17 @@ fn takes(connection: &mut Connection, statements: &[&str]) -> bool {
     taken
 }
 
+/// Returns a query for the name and the columns of a table's key.
+pub(super) fn key_of(table: &str) -> String {
+    format!(
+        "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
+         WHERE contype = 'p' AND conrelid = '{table}'::regclass"
+    )
+}
+
 /// Whether a table can be emptied and filled as [`Session::fill`](super::session::Session) does.
 fn fills(connection: &mut Connection) -> bool {
-    let key = format!("{}; TRUNCATE {TRIAL}", super::session::key_of(TRIAL));
+    let key = format!("{}; TRUNCATE {TRIAL}", key_of(TRIAL));
     if connection.exec(c"BEGIN").is_err() {
         return false;
     }

@@ -8,10 +8,12 @@ use embermark_model::Durability;
 
 use super::answer::Answer;
 use super::connection::Connection;
+use super::extension::{Extension, LACKS};
 use super::library::Libpq;
-use super::offers::{Offer, Offers};
-use super::timescaledb::Extension;
-use super::{NAME, dialect, external, timescaledb};
+use super::offers::{Offer, Offers, key_of};
+
+use super::tier::{TIERS, on_off};
+use super::{NAME, dialect};
 use crate::server::{Server, address};
 use crate::sql::{Dialect, Rows, TableDef};
 use crate::sql_driver::{Connected, Driver};
@@ -102,7 +104,7 @@ impl Session {
     /// # Errors
     /// Never, with what [`Session::new`] made.
     pub fn with_hypertables(self, extension: Extension) -> Result<Self> {
-        let offers = self.offers.without(&timescaledb::LACKS);
+        let offers = self.offers.without(&LACKS);
         let mut session = self.offering(offers)?;
         session.dialect = dialect::with_hypertables(offers, extension);
         Ok(session)
@@ -117,7 +119,7 @@ impl Session {
         let mut session = Self::new(connection, None, place, durability).offering(offers)?;
         at.clone_into(&mut session.at);
         if schema != WHOLE {
-            session.set(external::settings(schema, durability, offers))?;
+            session.set(settings(schema, durability, offers))?;
         }
         Ok(session.into_store())
     }
@@ -237,6 +239,26 @@ impl Session {
     }
 }
 
+/// What a session in a schema of ours begins with; by the name the server's list of clients has it.
+pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
+    let mut all = vec![format!("SET search_path = {schema}")];
+    if offers.has(Offer::Sessions) {
+        all.push(format!("SET application_name = '{schema}'"));
+    }
+    if offers.has(Offer::CommitLevel) {
+        let commit = on_off(TIERS.of(durability).set.synchronous_commit);
+        all.push(format!("SET synchronous_commit = {commit}"));
+    }
+    if offers.has(Offer::TimeZone) {
+        all.push("SET timezone = 'UTC'".to_owned());
+    }
+    if !offers.has(Offer::Snapshot) && offers.has(Offer::SessionSnapshot) {
+        let level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+        all.push(level.to_owned());
+    }
+    all.join("; ")
+}
+
 fn is_not_taken(state: &str) -> bool {
     NOT_TAKEN.iter().any(|class| state.starts_with(class))
 }
@@ -244,14 +266,6 @@ fn is_not_taken(state: &str) -> bool {
 /// The address of a database for another process.
 fn at(schema: &str, offers: Offers, place: &str) -> String {
     format!("{schema} {} {place}", offers.to_text())
-}
-
-/// Returns a query for the name and the columns of a table's key.
-pub(super) fn key_of(table: &str) -> String {
-    format!(
-        "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
-         WHERE contype = 'p' AND conrelid = '{table}'::regclass"
-    )
 }
 
 impl Drop for Session {

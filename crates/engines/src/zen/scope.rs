@@ -9,7 +9,9 @@ use super::file::PRIMARY;
 use super::scan::{Start, Walk};
 use super::store::Isam;
 use super::table::IsamTable;
-use crate::kv::{Change, Direction, Operations, Range, Table, Visit};
+use crate::kv::{
+    Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use crate::{EngineError, Result, Scope};
 
 /// The operations of a scope. Of those by themselves each is in a transaction of its own, where the
@@ -117,4 +119,36 @@ impl Operations for Scoped<'_> {
 fn no_index(table: &IsamTable, index: usize, length: usize) -> EngineError {
     let what = format!("index {index} over {length} bytes, which table {} has not", table.name);
     EngineError::unsupported(NAME, what)
+}
+
+impl KvStore for Isam {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
+            return Ok(Table(known));
+        }
+        let table = IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def)?;
+        self.tables.push(table);
+        Ok(Table(self.tables.len() - 1))
+    }
+
+    fn keeps_indexes(&self) -> bool {
+        true
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.tables[table.0].clear(&self.client, self.mode.open_mode())
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        self.within(|store| store.load(table, pairs))
+    }
+
+    /// A snapshot needs no transaction of the engine's: nobody else changes the files. In
+    /// accelerated mode there is none, and a batch that fails leaves what it did until then.
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        match scope {
+            Scope::Batch => self.within(|isam| work(&mut Scoped(isam, scope))),
+            Scope::Snapshot | Scope::PerOperation => work(&mut Scoped(self, scope)),
+        }
+    }
 }

@@ -8,21 +8,18 @@ use super::bulk::Batch;
 use super::client::Client;
 use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH};
 use super::file::PRIMARY;
-use super::scope::Scoped;
 use super::settings;
 use super::table::IsamTable;
 use super::tier::{Mode, TIERS};
-use crate::kv::{KvStore, Pairs, Table, TableDef, Work};
-use crate::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-};
+use crate::kv::{Pairs, Table};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
     pub tables: Vec<IsamTable>,
-    client: Rc<Client>,
-    dir: PathBuf,
-    mode: Mode,
+    pub client: Rc<Client>,
+    pub dir: PathBuf,
+    pub mode: Mode,
     /// Whether the engine has a transaction under way.
     under_way: bool,
     /// The record on its way in or out.
@@ -100,7 +97,7 @@ impl Isam {
         }
     }
 
-    fn load(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+    pub(super) fn load(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let table = &mut self.tables[table.0];
         let (mut batch, mut rows) = (Batch::default(), 0);
         while let Some((key, value)) = pairs.next() {
@@ -160,37 +157,5 @@ impl Drop for Isam {
     fn drop(&mut self) {
         // The error that led here is the one to tell.
         let _ = self.release();
-    }
-}
-
-impl KvStore for Isam {
-    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
-            return Ok(Table(known));
-        }
-        let table = IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def)?;
-        self.tables.push(table);
-        Ok(Table(self.tables.len() - 1))
-    }
-
-    fn keeps_indexes(&self) -> bool {
-        true
-    }
-
-    fn clear(&mut self, table: Table) -> Result<()> {
-        self.tables[table.0].clear(&self.client, self.mode.open_mode())
-    }
-
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        self.within(|store| store.load(table, pairs))
-    }
-
-    /// A snapshot needs no transaction of the engine's: nobody else changes the files. In
-    /// accelerated mode there is none, and a batch that fails leaves what it did until then.
-    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        match scope {
-            Scope::Batch => self.within(|isam| work(&mut Scoped(isam, scope))),
-            Scope::Snapshot | Scope::PerOperation => work(&mut Scoped(self, scope)),
-        }
     }
 }
