@@ -22,7 +22,7 @@ use crate::error::Failure;
 pub struct ReportArgs {
     /// Result files of `embermark run`, folders with results, and patterns such as 'results/**/*.json'
     ///
-    /// A folder stands for every result in it and below it. Several results go into one HTML page (-o
+    /// embermark reads every result in a folder and below it. Several results go into one HTML page (-o
     /// FILE.html) or into one table (-o FILE --format csv or parquet).
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
