@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 
 use embermark_model::foreign;
 use nix::sys::prctl;
@@ -27,6 +28,14 @@ pub(crate) fn private_stdout() -> io::Result<File> {
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     nix::unistd::dup2_stdout(io::stderr())?;
     Ok(File::from(stdout))
+}
+
+/// Has the kernel kill the process that a command starts when this one dies, before its program runs:
+/// it may be stopped at any moment.
+pub(crate) fn tie(command: &mut Command) {
+    let before_exec = || Ok(prctl::set_pdeathsig(Signal::SIGKILL)?);
+    // SAFETY: between fork and exec only async-signal-safe things may happen: this is one system call.
+    unsafe { command.pre_exec(before_exec) };
 }
 
 /// Has the kernel kill this process when its parent dies.

@@ -13,7 +13,7 @@ use embermark_workloads::{Companions, defined};
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
-use crate::child::{die_with, exit, private_stdout};
+use crate::child::{die_with, exit, private_stdout, tie};
 use crate::disk_curve;
 use crate::protocol::Job;
 
@@ -84,7 +84,9 @@ pub(crate) fn start(role: &str, task: &str) -> io::Result<Child> {
 fn spawn(program: &mut Command, task: &Task) -> io::Result<Child> {
     let mut line = serde_json::to_vec(task)?;
     line.push(b'\n');
-    let mut child = program.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    program.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
+    tie(program);
+    let mut child = program.spawn()?;
     if let Some(stdin) = &mut child.stdin {
         stdin.write_all(&line)?;
     }

@@ -59,9 +59,7 @@ impl Moment {
                 std::thread::sleep(Duration::from_millis(ms));
             }
             Self::Stopped => {
-                let sensor = sensor_of(place);
-                std::thread::sleep(Duration::from_millis(100));
-                assert!(signal(sensor, Signal::SIGSTOP));
+                assert!(signal(sensor_of(place), Signal::SIGSTOP));
             }
         }
     }
