@@ -49,11 +49,6 @@ pub(crate) trait Driver: Sized + 'static {
     /// The engine, for errors.
     fn name(&self) -> &'static str;
 
-    /// [`SqlStore::is_append_only`].
-    fn is_append_only(&self) -> bool {
-        false
-    }
-
     /// [`SqlStore::bulk_sorted`].
     fn bulk_sorted(&self) -> bool {
         false
@@ -423,10 +418,6 @@ impl<D: Driver> SqlStore for Connected<D> {
             self.undo();
         }
         done
-    }
-
-    fn is_append_only(&self) -> bool {
-        self.driver.is_append_only()
     }
 
     fn bulk_sorted(&self) -> bool {

@@ -166,6 +166,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         companions: Some(Rc::new(Starter::of(job, options.clone())?)),
         program,
         engine: engine.info().id.to_owned(),
+        appends_only: engine.is_append_only(),
         referees: REFEREES,
         is_referee: job.is_referee,
     };

@@ -218,10 +218,6 @@ impl SqlStore for Files {
         self.duckdb.dialect()
     }
 
-    fn is_append_only(&self) -> bool {
-        true
-    }
-
     /// Tables are made and dropped in the folder, too. In place of indexes every row group has its columns' least
     /// and greatest values.
     fn batch(&mut self, sql: &str) -> Result<()> {
