@@ -5,8 +5,8 @@
 # run with its page.
 #   dist-test.sh [--quick] [ARCHITECTURE…]   x86_64 and aarch64 unless named; of another machine under QEMU
 #     --quick   of SQLite and DuckDB alone
-# It takes root's rights, and mmdebstrap, and for another architecture qemu-user-static and arch-test, which it installs where
-# they are missing.
+# It takes root's rights, and mmdebstrap, and for another architecture qemu-user-static and arch-test, which it installs
+# where they are missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
