@@ -5,8 +5,8 @@
 # run with its page.
 #   dist-test.sh [--quick] [ARCHITECTURE…]   x86_64 and aarch64 unless named; of another machine under QEMU
 #     --quick   of SQLite and DuckDB alone
-# It takes root's rights, and mmdebstrap, and for another architecture qemu-user-static, which it installs where they are
-# missing.
+# It takes root's rights, and mmdebstrap, and for another architecture qemu-user-static and arch-test, which it installs
+# where they are missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,8 +29,11 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 needs=()
 command -v mmdebstrap >/dev/null || needs+=(mmdebstrap)
 for architecture in "${architectures[@]}"; do
+    [ "$architecture" != "$(uname -m)" ] || continue
     # The name of QEMU's programs and of this file's packages.
-    [ "$architecture" = "$(uname -m)" ] || command -v "qemu-$architecture-static" >/dev/null || needs+=(qemu-user-static)
+    command -v "qemu-$architecture-static" >/dev/null || needs+=(qemu-user-static)
+    # mmdebstrap asks it whether programs of another architecture run here.
+    command -v arch-test >/dev/null || needs+=(arch-test)
 done
 [ ${#needs[@]} = 0 ] || { apt-get update && apt-get install -y --no-install-recommends "${needs[@]}"; } >/dev/null
 

@@ -139,6 +139,15 @@ pub struct Dialect {
     pub correlation: *const c_char,
 }
 
+impl Dialect {
+    /// SQL as its standard has it: every text is null. A dialect begins with it and sets the `placeholder`.
+    pub const STANDARD: Self = {
+        // SAFETY: zero are numbers, texts that are null, and a function that is none.
+        let nothing: Self = unsafe { std::mem::zeroed() };
+        Self { size: size_of::<Self>() as u32, ..nothing }
+    };
+}
+
 /// `struct embermark_statement`: the library's own.
 #[derive(Debug)]
 #[repr(C)]

@@ -79,7 +79,7 @@ pub trait Engine: Sync {
     /// When the engine is not available or refuses.
     fn open(&self, options: &OpenOptions) -> Result<Opened>;
 
-    /// Whether its rows are only added and read: none is changed or deleted.
+    /// Whether its rows are only added and read: there are no keys, no indexes, and no rows that change or go.
     fn is_append_only(&self) -> bool {
         false
     }

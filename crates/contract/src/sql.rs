@@ -168,11 +168,6 @@ pub trait SqlStore: Lifecycle {
     /// several where its manual advises so for many, and returns how many. The table is empty, or holds no row of these keys.
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
 
-    /// Whether rows are only added and read: there are no keys, no indexes, and no rows that change or go.
-    fn is_append_only(&self) -> bool {
-        false
-    }
-
     /// Whether the bulk path wants its rows in primary-key order.
     fn bulk_sorted(&self) -> bool {
         false

@@ -58,6 +58,7 @@ impl<'a> Clients<'a> {
     /// Has each do its commits until maintenance is due, or none is left; whether it is.
     fn round(&self, ledger: &mut dyn Ledger, clients: &mut [Client]) -> Result<bool, Stop> {
         let Some((first, others)) = clients.split_first_mut() else { return Ok(false) };
+        let abilities = first.work.abilities();
         let openers = others.iter().filter(|client| client.left > 0);
         let openers = openers.map(|_| ledger.lifecycle().open_client());
         let openers = openers.collect::<Result<Vec<_>, _>>().map_err(Stop::at(Doing::Open))?;
@@ -67,8 +68,8 @@ impl<'a> Clients<'a> {
                 scope.spawn(move || {
                     self.unless_failed(|| {
                         let store = opener.open().map_err(Stop::at(Doing::Open))?;
-                        let ledger = ledger::open(store, true).map_err(Stop::at(Doing::Open));
-                        let mut ledger = ledger?;
+                        let ledger = ledger::open(store, abilities, true);
+                        let mut ledger = ledger.map_err(Stop::at(Doing::Open))?;
                         let due = self.commits(client, &mut *ledger)?;
                         ledger.close().map_err(Stop::at(Doing::Close)).map(|()| due)
                     })

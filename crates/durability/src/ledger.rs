@@ -9,7 +9,7 @@ use embermark_contract::row::ResultRow;
 use embermark_contract::{Lifecycle, Result, Store};
 
 use crate::oracle::Found;
-use crate::work::{Commit, Key, text};
+use crate::work::{Abilities, Commit, Key, text};
 
 /// The work's table.
 pub(crate) trait Ledger {
@@ -29,10 +29,10 @@ pub(crate) trait Ledger {
 
 /// The table in an open database. It is made where it is not there; where that cannot be told,
 /// `is_there` tells it.
-pub(crate) fn open(store: Store, is_there: bool) -> Result<Box<dyn Ledger>> {
+pub(crate) fn open(store: Store, abilities: Abilities, is_there: bool) -> Result<Box<dyn Ledger>> {
     Ok(match store {
         Store::Kv(store) => Box::new(kv::KvLedger::new(store)?),
-        Store::Sql(store) => Box::new(sql::SqlLedger::new(store)?),
+        Store::Sql(store) => Box::new(sql::SqlLedger::new(store, abilities)?),
         Store::Document(store) => Box::new(document::DocumentLedger::new(store, is_there)?),
         Store::Series(store) => Box::new(series::SeriesLedger::new(store)),
     })

@@ -73,13 +73,13 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     if task.there == There::Nothing {
         return opened.store.close().map_err(Stop::at(Doing::Close));
     }
-    let ledger = ledger::open(opened.store, task.there == There::Table);
+    let abilities = Abilities::of_engine(*engine);
+    let ledger = ledger::open(opened.store, abilities, task.there == There::Table);
     let mut ledger = ledger.map_err(Stop::at(Doing::Open))?;
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     talk.lock().say(&Event::Opened { ns })?;
     let found = ledger.found().map_err(Stop::at(Doing::Read))?;
     talk.lock().say(&Event::Found(found))?;
-    let abilities = Abilities::of_engine(*engine);
     let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
     let mut filled = None;
     loop {

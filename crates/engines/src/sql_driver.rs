@@ -50,11 +50,6 @@ pub(crate) trait Driver: Sized + 'static {
     /// The engine's name, for errors.
     fn name(&self) -> &'static str;
 
-    /// [`SqlStore::is_append_only`].
-    fn is_append_only(&self) -> bool {
-        false
-    }
-
     /// [`SqlStore::bulk_sorted`].
     fn bulk_sorted(&self) -> bool {
         false

@@ -254,6 +254,8 @@ pub struct Spec {
     pub program: Option<Program>,
     /// The engine's id, for which somebody may have written a question in words of its own.
     pub engine: String,
+    /// Whether the engine only adds rows (`Engine::is_append_only`).
+    pub appends_only: bool,
     /// Whose answers to [questions](Workload::questions) lie beside the rows.
     pub referees: &'static [&'static str],
     /// Whether this engine is such a referee: its answers are put beside the rows.
@@ -278,6 +280,7 @@ impl Spec {
             companions: None,
             program: None,
             engine: String::new(),
+            appends_only: false,
             referees: &[],
             is_referee: false,
         }

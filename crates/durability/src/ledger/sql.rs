@@ -10,7 +10,7 @@ use embermark_contract::{Lifecycle, Result};
 
 use super::{Ledger, read};
 use crate::oracle::Found;
-use crate::work::{Change, Commit, Key, text};
+use crate::work::{Abilities, Change, Commit, Key, text};
 
 const TABLE: TableDef = TableDef {
     name: "ledger",
@@ -33,7 +33,7 @@ pub(super) struct SqlLedger {
 }
 
 impl SqlLedger {
-    pub(super) fn new(mut store: Box<dyn SqlStore>) -> Result<Self> {
+    pub(super) fn new(mut store: Box<dyn SqlStore>, abilities: Abilities) -> Result<Self> {
         let dialect = store.dialect();
         let all = format!("SELECT id, commit_number, content FROM {}", dialect.table(TABLE.name));
         // No table is told from one that does not read by making it, which fails where it is there.
@@ -51,9 +51,9 @@ impl SqlLedger {
         let insert = store.prepare(&format!(
             "INSERT INTO {table} (id, commit_number, content) VALUES ({first}, {second}, {third})"
         ))?;
-        let changes = match store.is_append_only() {
-            true => None,
-            false => Some([
+        let changes = match abilities.updates {
+            false => None,
+            true => Some([
                 store.prepare(&format!(
                     "UPDATE {table} SET commit_number = {first}, content = {second} WHERE id = {third}"
                 ))?,

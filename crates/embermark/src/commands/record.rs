@@ -11,6 +11,7 @@ use embermark_report::load_durability;
 use embermark_report::shown::Record;
 
 use crate::error::Failure;
+use crate::plan::engine_libraries;
 
 /// The arguments of `embermark durability-record`.
 #[derive(Args)]
@@ -22,10 +23,15 @@ pub struct RecordArgs {
     /// The record: crates/report/durability/record.json
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+
+    /// A shared library of an engine in these results (docs/engine-library.md). Once for each; ID names its engine anew
+    #[arg(long, value_name = "[ID=]PATH")]
+    engine_library: Vec<PathBuf>,
 }
 
 /// Writes the record of these results and no other, and names the engines that have no place in it.
 pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
+    engine_libraries(&args.engine_library)?;
     let runs = args.results.iter().map(|path| load_durability(path));
     let runs: Vec<Outcome> = runs.collect::<Result<_, _>>().map_err(Failure::usage)?;
     for tested in runs.iter().flat_map(|run| &run.tested) {
@@ -58,10 +64,17 @@ mod tests {
                 "examples": [{"verdict": "not-opened", "of": "kill 1", "acknowledged": 1, "kept": "/home/me"}],
             })
         };
+        let library = |id: &&str| {
+            (
+                id.to_string(),
+                serde_json::json!({"path": format!("/home/me/lib{id}.so"), "sha256": "0"}),
+            )
+        };
+        let libraries: serde_json::Map<_, _> = engines.iter().map(library).collect();
         serde_json::from_value(serde_json::json!({
         "schema": "embermark-durability-1", "begun": "2026-01-01T00:00:00Z", "embermark": "0.1.0",
         "kernel": "Linux", "engines": engines, "durabilities": ["power"], "states": 0, "kills": 1,
-        "file_system": "ext4", "seed": 1, "tested": engines.iter().map(tested).collect::<Vec<_>>(),
+        "file_system": "ext4", "seed": 1, "engine_libraries": libraries, "tested": engines.iter().map(tested).collect::<Vec<_>>(),
     }))
     .unwrap()
     }
@@ -72,7 +85,7 @@ mod tests {
         for secret in ["zen", "harperdb", "/home/me"] {
             assert!(!text.contains(secret), "{text}");
         }
-        assert!(text.contains("\"null\""), "{text}");
+        assert!(text.contains("\"null\"") && text.contains("\"libnull.so\""), "{text}");
     }
 
     #[test]

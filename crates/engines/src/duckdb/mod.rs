@@ -255,12 +255,12 @@ fn memory_limit(options: &OpenOptions) -> u64 {
 }
 
 /// A path as a literal of SQL.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     literal(&path.to_string_lossy())
 }
 
 /// A text as a literal of SQL.
-pub(crate) fn literal(text: &str) -> String {
+fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

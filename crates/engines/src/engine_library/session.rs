@@ -60,10 +60,6 @@ impl Driver for Session {
         self.handle.id()
     }
 
-    fn is_append_only(&self) -> bool {
-        self.about.appends_only
-    }
-
     fn bulk_sorted(&self) -> bool {
         self.handle.functions().more.wants & abi::BULK_SORTED != 0
     }

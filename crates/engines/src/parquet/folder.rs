@@ -34,6 +34,11 @@ impl Part {
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
     }
 
+    /// Whether it holds one commit.
+    pub const fn is_commit(self) -> bool {
+        self.first == self.last
+    }
+
     /// Whether it holds every commit of another one.
     pub const fn holds(self, other: Self) -> bool {
         self.first <= other.first && other.last <= self.last

@@ -3,6 +3,7 @@
 
 mod folder;
 mod store;
+mod table;
 
 use embermark_model::result::Counts;
 use embermark_model::{Durability, Explained, StandsOut};

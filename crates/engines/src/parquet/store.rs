@@ -1,10 +1,11 @@
-//! The tables of a folder, each a view of DuckDB's over its files.
+//! The database: its tables, and what changes them.
 
 use std::path::Path;
 
 use super::folder::{Folder, Part};
+use super::table::{NEW, Table};
 use super::{COMPRESSION, FILES, ID, ROW_GROUP_SIZE, SETTINGS};
-use crate::duckdb::DuckDb;
+use crate::duckdb::{DuckDb, quoted};
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{
     Checked, Engine, EngineError, Join, Lifecycle, Limits, OpenOptions, Opened, Result, Store,
@@ -15,8 +16,6 @@ use embermark_model::Durability;
 /// Why rows are not changed.
 const APPENDS: &str =
     "to change or delete rows: files are added to a folder, and what is in one stays as it is";
-/// What ends the name of the table in DuckDB that holds a transaction's rows. It is empty between two.
-const NEW: &str = "__new";
 /// Bytes from which a file is not merged with others.
 const LARGE: u64 = 128 << 20;
 
@@ -32,7 +31,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
         return Err(EngineError::failed(ID, "open DuckDB", "it is no SQL database"));
     };
     // For a query of a workload file, too, from which all other files are kept.
-    let ours = literal(&options.dir.join(""));
+    let ours = quoted(&options.dir.join(""));
     duckdb.batch(&format!(
         "SET GLOBAL allowed_directories = [{ours}]; SET GLOBAL parquet_metadata_cache = true"
     ))?;
@@ -50,27 +49,11 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let mut files =
         Files { duckdb, tables, inserts, writes: false, changed: None, folder, how, most };
     for (name, parts) in files.folder.tables()? {
-        let file = literal(&files.folder.file(&name, parts[0]));
+        let file = quoted(&files.folder.file(&name, parts[0]));
         files.duckdb.batch(&format!("CREATE TABLE {name}{NEW} AS FROM {file} LIMIT 0"))?;
         files.add(name, parts)?;
     }
     Ok(Opened { store: Store::Sql(Box::new(files)), version, settings, server: None })
-}
-
-/// A path as a literal of SQL.
-fn literal(path: &Path) -> String {
-    crate::duckdb::literal(&path.to_string_lossy())
-}
-
-/// A table.
-struct Table {
-    name: String,
-    /// Of the rows of a transaction.
-    new: &'static str,
-    /// Writes them to a file.
-    copy: Statement,
-    /// In the order of commits.
-    parts: Vec<Part>,
 }
 
 /// An open database.
@@ -96,62 +79,14 @@ impl Files {
 
     /// Adds a table whose folder is there, and so is what holds its new rows.
     fn add(&mut self, name: String, parts: Vec<Part>) -> Result<()> {
-        let (file, how) = (literal(&self.folder.unfinished(&name)), &self.how);
-        let new: &'static str = format!("{name}{NEW}").leak();
-        let copy = self.duckdb.prepare(&format!("COPY {new} TO {file} ({how})"))?;
         let is_new = parts.is_empty();
-        self.tables.push(Table { name, new, copy, parts });
+        let mut table = Table::of(name, parts, &mut *self.duckdb, &self.folder, &self.how)?;
         if is_new {
             // Empty: it says which columns there are.
-            self.write(self.tables.len() - 1)?;
+            table.write(&mut *self.duckdb, &self.folder)?;
         }
-        let Table { name, .. } = &self.tables[self.tables.len() - 1];
-        let all = literal(&self.folder.all(name));
-        self.duckdb.batch(&format!(
-            "CREATE VIEW {name} AS SELECT * FROM read_parquet({all}) UNION ALL SELECT * FROM {new}"
-        ))
-    }
-
-    /// Writes a table's new rows to a file.
-    fn write(&mut self, table: usize) -> Result<()> {
-        let Table { copy, name, parts, .. } = &mut self.tables[table];
-        self.duckdb.run(*copy, &[])?;
-        let next = parts.last().map_or(0, |part| part.last + 1);
-        let part = Part { first: next, last: next };
-        self.folder.finish(name, part)?;
-        parts.push(part);
-        Ok(())
-    }
-
-    /// Merges files that follow one another, sorted by their columns from the first one on: of most
-    /// tables these are the key's.
-    fn merge(&mut self, table: usize, is_small: impl Fn(&Path, Part) -> bool) -> Result<()> {
-        let Self { duckdb, tables, folder, how, .. } = self;
-        let Table { name, parts, .. } = &mut tables[table];
-        let small: Vec<bool> =
-            parts.iter().map(|part| is_small(&folder.file(name, *part), *part)).collect();
-        let mut left = Vec::new();
-        let mut at = 0;
-        while at < parts.len() {
-            let run = small[at..].iter().take_while(|small| **small).count().max(1);
-            let (old, part) = (
-                &parts[at..at + run],
-                Part { first: parts[at].first, last: parts[at + run - 1].last },
-            );
-            if run > 1 {
-                let files: Vec<String> =
-                    old.iter().map(|part| literal(&folder.file(name, *part))).collect();
-                let (files, to) = (files.join(", "), literal(&folder.unfinished(name)));
-                duckdb.batch(&format!(
-                    "COPY (FROM read_parquet([{files}]) ORDER BY ALL) TO {to} ({how})"
-                ))?;
-                folder.finish(name, part)?;
-                old.iter().try_for_each(|old| folder.forget(name, *old))?;
-            }
-            left.push(part);
-            at += run;
-        }
-        *parts = left;
+        table.show(&mut *self.duckdb, &self.folder)?;
+        self.tables.push(table);
         Ok(())
     }
 
@@ -184,7 +119,8 @@ impl Files {
 impl Lifecycle for Files {
     fn maintain(&mut self) -> Result<()> {
         let is_small = |file: &Path, _| file.metadata().is_ok_and(|file| file.len() < LARGE);
-        (0..self.tables.len()).try_for_each(|table| self.merge(table, is_small))
+        let Self { duckdb, tables, folder, how, .. } = self;
+        tables.iter_mut().try_for_each(|table| table.merge(&mut **duckdb, folder, how, is_small))
     }
 
     fn limits(&self) -> Limits {
@@ -216,10 +152,6 @@ impl Lifecycle for Files {
 impl SqlStore for Files {
     fn dialect(&self) -> &'static dyn Dialect {
         self.duckdb.dialect()
-    }
-
-    fn is_append_only(&self) -> bool {
-        true
     }
 
     /// Tables are made and dropped in the folder, too. In place of indexes every row group has its columns' least
@@ -291,11 +223,12 @@ impl SqlStore for Files {
     fn commit(&mut self) -> Result<()> {
         self.writes = false;
         let Some(table) = self.changed.take() else { return self.duckdb.commit() };
-        self.write(table)?;
-        self.duckdb.roll_back()?;
-        let parts = self.tables[table].parts.iter().rev();
-        if parts.take_while(|part| part.first == part.last).count() > self.most {
-            self.merge(table, |_, part| part.first == part.last)?;
+        let Self { duckdb, tables, folder, how, .. } = self;
+        let table = &mut tables[table];
+        table.write(&mut **duckdb, folder)?;
+        duckdb.roll_back()?;
+        if table.parts.iter().rev().take_while(|part| part.is_commit()).count() > self.most {
+            table.merge(&mut **duckdb, folder, how, |_, part| part.is_commit())?;
         }
         Ok(())
     }

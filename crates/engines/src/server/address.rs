@@ -1,6 +1,9 @@
 //! How a server is reached, in words that another process can be given.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
@@ -87,9 +90,26 @@ impl Listening {
     }
 }
 
-/// A port of the loopback address that nobody uses: bound, and let go of. Another program may take
-/// it before the server does, which then does not start and says so.
+/// The lowest port that is tried.
+const LOWEST: u16 = 10_000;
+
+/// Ports that are tried before the system is asked for one.
+const TRIES: usize = 100;
+
+/// Returns a port of the loopback address that nobody uses: it was bound and let go of. Another program
+/// may take it before the server does, which then does not start and says so. So it is below those that
+/// the system gives to connections and to whoever asks for any (`ip_local_port_range`, ip(7)).
 pub(crate) fn free_port(engine: &'static str) -> Result<u16> {
+    let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let given = given.split_whitespace().next().and_then(|first| first.parse().ok());
+    let own = LOWEST..given.unwrap_or(LOWEST);
+    let draw = RandomState::new().build_hasher().finish() as usize;
+    let from = draw.checked_rem(own.len()).unwrap_or_default();
+    let drawn = own.clone().skip(from).chain(own.take(from)).take(TRIES);
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    if let Some(port) = drawn.into_iter().find(is_free) {
+        return Ok(port);
+    }
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|bound| bound.local_addr());
     bound
         .map(|address| address.port())

@@ -227,10 +227,6 @@ impl<D: Driver> SqlStore for Connected<D> {
         done
     }
 
-    fn is_append_only(&self) -> bool {
-        self.driver.is_append_only()
-    }
-
     fn bulk_sorted(&self) -> bool {
         self.driver.bulk_sorted()
     }

@@ -113,7 +113,7 @@ impl Subject {
 
     /// Has a table hold nothing.
     fn empty(&mut self, table: &TableDef) {
-        if !self.store.is_append_only() {
+        if !self.engine.is_append_only() {
             let held = self.count(table) as u64;
             let removed = self.run(&format!("DELETE FROM {}", table.name), &[]).unwrap();
             return assert_eq!(removed, held);
@@ -340,7 +340,7 @@ fn long_texts_come_back_whole(subject: &mut Subject) {
 fn changes_are_counted(subject: &mut Subject) {
     let table = table("changes");
     subject.create(&table);
-    if subject.store.is_append_only() {
+    if subject.engine.is_append_only() {
         let refused = subject.store.prepare("DELETE FROM changes").unwrap_err();
         return assert!(refused.is_unsupported(), "{refused}");
     }
@@ -382,7 +382,7 @@ fn statements_run_many_times(subject: &mut Subject) {
     const ROWS: i64 = 1_500;
     let table = table("many");
     subject.create(&table);
-    if subject.store.is_append_only() {
+    if subject.engine.is_append_only() {
         return;
     }
     let words = |id: i64| if id % 3 == 2 { Param::Text("zwölf") } else { Param::Null };
@@ -457,7 +457,7 @@ impl Rows for Listed<'_> {
 fn duplicates_are_refused(subject: &mut Subject) {
     let (table, id) = (table("duplicates"), subject.engine.info().id);
     subject.create(&table);
-    if subject.store.is_append_only() {
+    if subject.engine.is_append_only() {
         // It has no keys.
         return;
     }
@@ -566,7 +566,7 @@ fn bulk_leaves_nothing_behind_an_error(subject: &mut Subject) {
     let duplicate = &[Param::Int(5), Param::Int(-5), Param::Null, Param::Null];
     let short = &[Param::Int(5)];
     let bad: [&'static [Param<'static>]; 2] = [duplicate, short];
-    for bad in bad.into_iter().skip(usize::from(subject.store.is_append_only())) {
+    for bad in bad.into_iter().skip(usize::from(subject.engine.is_append_only())) {
         let mut rows = Spoilt(Generated::new(5_000, true), bad);
         let error = subject.store.bulk_insert(&table, &mut rows).unwrap_err().to_string();
         assert!(error.starts_with(id), "{error}");
@@ -626,7 +626,7 @@ fn empty_tables_answer(subject: &mut Subject) {
     assert_eq!(subject.rows("SELECT * FROM empty", &[]), []);
     assert_eq!(subject.float("SELECT AVG(number) FROM empty"), None);
     assert_eq!(subject.int("SELECT MAX(stamp) FROM empty"), None);
-    if !subject.store.is_append_only() {
+    if !subject.engine.is_append_only() {
         assert_eq!(subject.run("UPDATE empty SET number = 1", &[]).unwrap(), 0);
     }
 }

@@ -118,6 +118,7 @@ impl Machine {
             target_rate: plan.target_rate,
             cold: false,
             engine: cell.engine.clone(),
+            appends_only: self.engine.is_append_only(),
             ..Spec::of(rows.to_owned(), cell.variant.clone(), plan.seed)
         };
         self.prepared = Some(workload.prepare(&spec).map_err(failed)?);

@@ -61,6 +61,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         companions: Some(Rc::new(Starter::of(job, options.clone())?)),
         program,
         engine: engine.info().id.to_owned(),
+        appends_only: engine.is_append_only(),
         referees: REFEREES,
         is_referee: job.is_referee,
     };

@@ -1,6 +1,8 @@
 //! The runs of `embermark durability` that reports know of: a reader's own, and those of the record
 //! that is part of embermark.
 
+use std::path::PathBuf;
+
 use embermark_model::Durability;
 use embermark_model::durability_result::{Outcome, Tested};
 
@@ -69,6 +71,10 @@ impl Record {
             let mut run = run.only(|id| may_be_published(id) && tested.iter().any(|one| one == id));
             run.not_tried.clear();
             run.tested.iter_mut().for_each(|one| one.examples.clear());
+            run.head.engine_libraries.retain(|id, _| may_be_published(id));
+            for library in run.head.engine_libraries.values_mut() {
+                library.path = library.path.file_name().map(PathBuf::from).unwrap_or_default();
+            }
             serde_json::to_string(&run)
         };
         // A line each, so that two records can be compared by eye.

@@ -36,6 +36,8 @@ pub(super) struct Cell {
     pub each: Vec<Vec<OwnedValue>>,
     /// The engine's id, for texts that are its own.
     pub engine: String,
+    /// Whether the engine only adds rows.
+    pub appends_only: bool,
 }
 
 impl Cell {

@@ -219,11 +219,21 @@ impl Workload for Defined {
         let draws = Self::draws_of(definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(definition, &tables));
         let each = Self::each_of(definition, &tables, spec.seed);
-        let engine = spec.engine.clone();
+        let (engine, appends_only) = (spec.engine.clone(), spec.appends_only);
         let set_at_once = kind::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();
-        let cell =
-            Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, commit };
+        let cell = Cell {
+            definition,
+            tables,
+            draws,
+            fresh,
+            set_at_once,
+            met,
+            each,
+            engine,
+            appends_only,
+            commit,
+        };
         let right = referees::right(definition, &self.folder, spec)?;
         let csv = csv_files(definition, &cell.tables, &spec.rows)?;
         let mut prepared = PreparedCell {

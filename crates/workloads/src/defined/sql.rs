@@ -281,7 +281,7 @@ impl Database for SqlTables {
                     | Work::Upsert { .. }
                     | Work::ReadModifyWrite { .. }
                     | Work::Delete { .. }
-                        if self.store.is_append_only() =>
+                        if self.cell.appends_only =>
                     {
                         unsupported("changing or deleting rows: they are only added")
                     }
@@ -479,8 +479,7 @@ impl Database for SqlTables {
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let names = self.store.dialect().index_names(self.defs[table].name);
         let Table { columns, indexes, .. } = self.cell.tables[table].table;
-        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.store.is_append_only())
-        else {
+        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.cell.appends_only) else {
             return Ok(None);
         };
         let (names, mut known) = (self.store.prepare(&names)?, Vec::new());

@@ -7,9 +7,7 @@ use crate::sql::Nullable;
 
 /// A dialect of nothing but its placeholder.
 fn bare(placeholder: *const c_char) -> abi::Dialect {
-    // SAFETY: addresses, which may be null, and numbers.
-    let nothing: abi::Dialect = unsafe { std::mem::zeroed() };
-    abi::Dialect { placeholder, ..nothing }
+    abi::Dialect { placeholder, ..abi::Dialect::STANDARD }
 }
 
 fn read(from: &abi::Dialect) -> Result<LibraryDialect, String> {

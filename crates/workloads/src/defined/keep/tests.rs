@@ -37,6 +37,7 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
         met: Vec::new(),
         each: Defined::each_of(definition, &tables, 3),
         engine: String::new(),
+        appends_only: false,
         commit: None,
         tables,
     })

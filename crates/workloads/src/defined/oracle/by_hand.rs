@@ -63,9 +63,19 @@ fn check<const N: usize>(
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let set_at_once = super::super::kind::set_at_once(definition);
     let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
-    let engine = String::new();
-    let commit = None;
-    let cell = Cell { definition, tables, draws, fresh, set_at_once, met, each, engine, commit };
+    let (engine, appends_only, commit) = (String::new(), false, None);
+    let cell = Cell {
+        definition,
+        tables,
+        draws,
+        fresh,
+        set_at_once,
+        met,
+        each,
+        engine,
+        appends_only,
+        commit,
+    };
     let phase = definition.phases.iter().position(|phase| phase.name == question).unwrap();
     let found = Found { result: answer.concat(), ..Found::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());

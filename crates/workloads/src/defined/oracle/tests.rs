@@ -92,6 +92,7 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
             met,
             each,
             engine,
+            appends_only: false,
             commit: None,
         }),
         definition,

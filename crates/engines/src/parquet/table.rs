@@ -1,0 +1,107 @@
+//! A table: a view of DuckDB's over its files and over the rows of the open transaction.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::folder::{Folder, Part};
+use crate::Result;
+use crate::duckdb::quoted;
+use crate::sql::{SqlStore, Statement};
+
+/// The end of the name of the table in DuckDB that holds a transaction's rows. It is empty between two.
+pub(super) const NEW: &str = "__new";
+
+/// A table.
+pub(super) struct Table {
+    pub name: String,
+    /// The table of the rows of a transaction.
+    pub new: &'static str,
+    /// Writes them to a file.
+    copy: Statement,
+    /// Its files, in the order of commits.
+    pub parts: Vec<Part>,
+}
+
+/// A name that lasts, as one of a [`TableDef`](crate::sql::TableDef) does: each is kept once.
+fn kept(name: String) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept.get(&*name) {
+        return known;
+    }
+    let name = name.leak();
+    kept.insert(name);
+    name
+}
+
+impl Table {
+    /// A table whose folder is there, and so is what holds its new rows; `how` are the options of COPY.
+    pub fn of(
+        name: String,
+        parts: Vec<Part>,
+        duckdb: &mut dyn SqlStore,
+        folder: &Folder,
+        how: &str,
+    ) -> Result<Self> {
+        let (file, new) = (quoted(&folder.unfinished(&name)), kept(format!("{name}{NEW}")));
+        let copy = duckdb.prepare(&format!("COPY {new} TO {file} ({how})"))?;
+        Ok(Self { name, new, copy, parts })
+    }
+
+    /// Has questions find it.
+    pub fn show(&self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
+        let Self { name, new, .. } = self;
+        let all = quoted(&folder.all(name));
+        duckdb.batch(&format!(
+            "CREATE VIEW {name} AS SELECT * FROM read_parquet({all}) UNION ALL SELECT * FROM {new}"
+        ))
+    }
+
+    /// Writes its new rows to a file.
+    pub fn write(&mut self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
+        duckdb.run(self.copy, &[])?;
+        let next = self.parts.last().map_or(0, |part| part.last + 1);
+        let part = Part { first: next, last: next };
+        folder.finish(&self.name, part)?;
+        self.parts.push(part);
+        Ok(())
+    }
+
+    /// Merges small files that follow one another, sorted by their columns from the first one on: of most
+    /// tables these are the key's.
+    pub fn merge(
+        &mut self,
+        duckdb: &mut dyn SqlStore,
+        folder: &Folder,
+        how: &str,
+        is_small: impl Fn(&Path, Part) -> bool,
+    ) -> Result<()> {
+        let Self { name, parts, .. } = self;
+        let small: Vec<bool> =
+            parts.iter().map(|part| is_small(&folder.file(name, *part), *part)).collect();
+        let mut left = Vec::new();
+        let mut at = 0;
+        while at < parts.len() {
+            let run = small[at..].iter().take_while(|small| **small).count().max(1);
+            let (old, part) = (
+                &parts[at..at + run],
+                Part { first: parts[at].first, last: parts[at + run - 1].last },
+            );
+            if run > 1 {
+                let files: Vec<String> =
+                    old.iter().map(|part| quoted(&folder.file(name, *part))).collect();
+                let (files, to) = (files.join(", "), quoted(&folder.unfinished(name)));
+                duckdb.batch(&format!(
+                    "COPY (FROM read_parquet([{files}]) ORDER BY ALL) TO {to} ({how})"
+                ))?;
+                folder.finish(name, part)?;
+                old.iter().try_for_each(|old| folder.forget(name, *old))?;
+            }
+            left.push(part);
+            at += run;
+        }
+        *parts = left;
+        Ok(())
+    }
+}
