@@ -9,8 +9,8 @@ use std::{io, thread};
 
 use crate::ledger::{self, Ledger};
 use crate::protocol::{Doing, Event};
+use crate::talk::{SharedTalk, Stop};
 use crate::work::{BULK, Work};
-use crate::worker::{SharedTalk, Stop};
 
 /// One client.
 struct Client {

@@ -9,6 +9,7 @@
 
 mod clients;
 mod cut;
+mod experiment;
 mod full;
 mod gathered;
 pub mod journal;
@@ -21,15 +22,17 @@ mod process;
 mod protocol;
 mod recording;
 mod settings;
+mod talk;
 mod work;
 mod worker;
 
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
+pub use experiment::test;
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
 pub use outcome::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
 pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerProgram};
-pub use settings::{Settings, Subject, TestError, test};
+pub use settings::{Settings, Subject, TestError};
 pub use worker::worker_main;
 
 /// How many short works have up to two operations after the making of the table. With three there are

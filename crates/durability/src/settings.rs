@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use embermark_blockdev::{DeviceError, FileSystem};
 use embermark_contract::{Availability, Engine, Kind, Tier};
@@ -16,7 +16,6 @@ use crate::process::{
 use crate::protocol::{Task, There};
 use crate::work::filling::Filling;
 use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
-use crate::{cut, full, kill};
 
 /// Clients of a server in a tier that promises something.
 const CLIENTS: u32 = 4;
@@ -274,28 +273,4 @@ impl Test<'_> {
             examples: Vec::new(),
         }
     }
-}
-
-/// Makes one experiment with one engine or configuration in one tier. `progress` is told how many
-/// tries have been made; `stop` ends it.
-///
-/// # Errors
-/// When it cannot be made. What the engine fails at is in the outcome.
-pub fn test<'a>(
-    experiment: Experiment,
-    subject: impl Into<Subject<'a>>,
-    durability: Durability,
-    settings: &Settings,
-    stop: &(dyn Fn() -> bool + Sync),
-    progress: &(dyn Fn(u32) + Sync),
-) -> Result<Tested, TestError> {
-    let (subject, short, filling) = (subject.into(), None, None);
-    let test = Test { subject, durability, experiment, short, filling, settings, stop };
-    let begun = Instant::now();
-    let tested = match experiment {
-        Experiment::Kill => kill::test(&test, progress),
-        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, progress),
-        Experiment::FullDisk => full::test(&test, progress),
-    }?;
-    Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::processes::Family;
-use crate::protocol::Request;
-use crate::trial::{WorkerCommand, wait};
+use crate::processes::{Family, wait};
+use crate::request::Request;
+use crate::worker_command::WorkerCommand;
 
 /// The longest answer that is taken, in bytes: a description of an engine, or its settings.
 const LONGEST: u64 = 1 << 20;

@@ -7,7 +7,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{SysconfVar, sysconf};
 
-use crate::machine::System;
+use crate::system::System;
 
 /// The share of all CPUs that other programs may take before it is worth a warning.
 const BUSY: f64 = 0.15;

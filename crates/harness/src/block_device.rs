@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 
-use crate::machine::{System, read};
+use crate::system::{System, read};
 
 /// The folder in `/sys` of the device with that number, or where it is of a file system alone, as with
 /// Btrfs, of the one that it was mounted from, by its name.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::machine::{self, System};
+use crate::system::{self, System};
 pub(crate) use own::limits;
 
 /// Limits by the names of cgroup v2's files, `memory.max`.
@@ -92,7 +92,7 @@ impl Hierarchy {
         let own = mount.join(own.trim_start_matches('/'));
         let base = if superuser { &mount } else { &own };
 
-        let has = machine::read(&base.join("cgroup.controllers")).unwrap_or_default();
+        let has = system::read(&base.join("cgroup.controllers")).unwrap_or_default();
         let offered: Vec<&str> = has.split(' ').collect();
         if let Some(missing) = controllers.iter().find(|name| !offered.contains(name)) {
             let offers = if has.is_empty() { "none" } else { &has };
@@ -174,7 +174,7 @@ impl Cgroup {
         let file = dir.join(&limit.file);
         match write(&file, &limit.value) {
             Ok(()) => {
-                let taken = machine::read(&file).unwrap_or_else(|| limit.value.clone());
+                let taken = system::read(&file).unwrap_or_else(|| limit.value.clone());
                 self.limits.insert(limit.file.clone(), taken);
                 Ok(())
             }
@@ -205,7 +205,7 @@ impl Cgroup {
     /// A file of cgroup v2 or of v1.
     fn counter(&self, names: [&str; 2]) -> Option<String> {
         let files = self.dirs.iter().flat_map(|dir| names.map(|name| dir.join(name)));
-        files.into_iter().find_map(|file| machine::read(&file))
+        files.into_iter().find_map(|file| system::read(&file))
     }
 }
 

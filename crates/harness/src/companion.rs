@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
 use crate::child::{die_with, exit, private_stdout, tie};
-use crate::disk_curve;
+use crate::disk_watch;
 use crate::protocol::Job;
 
 /// The argument that makes this program a companion.
@@ -108,9 +108,9 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
-    if role == disk_curve::ROLE {
+    if role == disk_watch::ROLE {
         die_with(parent)?;
-        return disk_curve::serve(&task, out);
+        return disk_watch::serve(&task, out);
     }
     let workload = catalog.workload(&workload);
     die_with(parent)?;

@@ -4,7 +4,7 @@ use embermark_model::MemoryLimit;
 use embermark_model::result::Emulated;
 
 use crate::cgroup::{Cgroup, Hierarchy, Limits};
-use crate::machine::System;
+use crate::system::System;
 use crate::{HarnessError, device};
 
 /// The end of the name of the group for the trial under way.

@@ -8,10 +8,12 @@ use embermark_model::result::{PhaseResult, Trial};
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
+use crate::database_size::needed_bytes;
 use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Line};
+use crate::purpose::Purpose;
 use crate::race::{competes, expected, rank};
-use crate::session::{Purpose, Run};
+use crate::session::Run;
 
 impl Run<'_> {
     /// The cells that are counted, of those that run: not of a reference engine, nor of a server that
@@ -43,7 +45,7 @@ impl Run<'_> {
         if cells.is_empty() {
             return Ok(true);
         }
-        let needed = crate::run::needed_bytes(self.plan, cells);
+        let needed = needed_bytes(self.plan, cells);
         let isolation = Isolation::begin(&self.dirs.data, needed);
         if let Err(why) = &isolation {
             self.not_counted(format!("bytes that reach the disk were not counted: {why}"))?;
@@ -127,6 +129,27 @@ impl Run<'_> {
         }
         let counted = once(phases, "counting", every)?;
         Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
+    }
+
+    /// Whether what reaches the disks of this run's trials is recorded: where cards are to be modelled
+    /// and the system lets it. Where it does not, the reason is journalled.
+    fn records(&mut self, isolation: Option<&Isolation>) -> Result<bool, HarnessError> {
+        if self.plan.cards.is_empty() {
+            return Ok(false);
+        }
+        let tried = match isolation {
+            Some(isolation) => isolation.try_recording(&self.dirs.data),
+            None => {
+                let counted = self.journal.not_counted.as_deref().unwrap_or_default();
+                let why = counted.rsplit_once("counted: ").map_or(counted, |(_, why)| why);
+                Err(why.to_owned())
+            }
+        };
+        let Err(why) = tried else { return Ok(true) };
+        let not_modelled = format!("no card was modelled: {why}");
+        self.progress.note(&not_modelled);
+        self.journal.add(Line::NotModelled { not_modelled })?;
+        Ok(false)
     }
 }
 

@@ -10,7 +10,7 @@ use embermark_model::{Storage, StorageName};
 use nix::sys::stat::{major, minor};
 
 use crate::HarnessError;
-use crate::machine::{self, System};
+use crate::system::{self, System};
 
 /// A device as its maker describes it. Sources of the figures: `docs/memory.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ fn disk_of(system: &System, data: &Path) -> Option<String> {
     let block = block.canonicalize().ok()?;
     // Limits are set on disks, not on their partitions.
     let disk = if block.join("partition").exists() { block.parent()? } else { &block };
-    machine::read(&disk.join("dev"))
+    system::read(&disk.join("dev"))
 }
 
 #[cfg(test)]

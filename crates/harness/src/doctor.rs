@@ -9,7 +9,7 @@ use std::path::Path;
 use embermark_model::result::{Machine, Wear, WearUnit};
 use serde::Serialize;
 
-use crate::machine::{System, read};
+use crate::system::{System, read};
 use crate::warnings::Warnings;
 use crate::{disk, energy, manifest, throttle, wear};
 

@@ -9,7 +9,7 @@ use embermark_engines::{
 use embermark_model::{Configurations, Durability, Explained};
 
 use crate::facts::{Facts, Offer, ask};
-use crate::trial::WorkerCommand;
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
 /// An engine that has another library than this process would open.

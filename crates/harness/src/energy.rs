@@ -6,6 +6,7 @@
 
 mod counter;
 mod curve;
+mod device;
 mod hwmon;
 mod idle;
 pub(crate) mod marker;
@@ -16,8 +17,9 @@ mod powercap;
 mod sampler;
 mod source;
 mod spread;
+mod wall_clock;
 
 pub(crate) use counter::{Counter, Readings, Window};
+pub(crate) use device::find;
 pub use options::EnergyOptions;
 pub(crate) use sampler::Sampler;
-pub(crate) use source::find;

@@ -5,8 +5,8 @@ use embermark_model::result::Wear;
 use crate::HarnessError;
 use crate::energy::marker;
 use crate::journal::Line;
-use crate::machine::System;
 use crate::session::Run;
+use crate::system::System;
 use crate::wear;
 
 impl Run<'_> {

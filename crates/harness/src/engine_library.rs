@@ -9,8 +9,8 @@ use embermark_engines::engine_library::{self, Described, unusable};
 use embermark_model::plan::Plan;
 
 use crate::asked::asked;
-use crate::protocol::Request;
-use crate::trial::WorkerCommand;
+use crate::request::Request;
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
 /// How long a library may take to say what it is.

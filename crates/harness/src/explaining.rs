@@ -3,13 +3,7 @@
 //! context switches and hardware counters are read; in the other every system call is counted, which
 //! makes it slow and switch more than it would.
 
-use embermark_model::result::{Explained, OsCost, SystemCalls, Trial};
-use serde::{Deserialize, Serialize};
-
-use crate::HarnessError;
-use crate::cells::PlannedCell;
-use crate::journal::{EndedTrial, Line};
-use crate::session::{Purpose, Run};
+use embermark_model::result::{Explained, OsCost, SystemCalls};
 
 mod calls;
 mod counters;
@@ -18,82 +12,12 @@ mod marks;
 mod ptrace;
 mod traced_worker;
 mod tracer;
+mod trials;
 mod usage;
 
 pub(crate) use explainer::Explainer;
 pub(crate) use traced_worker::run as run_traced;
 pub use tracer::TracedProcess;
-
-/// What a worker does to explain its runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Explain {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// It reads what its processes have used before and after.
-    Usage,
-    /// It starts the worker proper and counts its system calls.
-    Calls,
-    /// It is that worker.
-    Traced,
-}
-
-impl Run<'_> {
-    /// The cells that are explained, of those that run: not of a reference engine, nor of a server
-    /// that somebody else runs, nor phases that last by the clock, whose load a traced engine would
-    /// not keep up with.
-    pub(crate) fn explains(&self, cells: &[PlannedCell]) -> Result<Vec<PlannedCell>, HarnessError> {
-        let mut due = Vec::new();
-        for cell in cells.iter().filter(|cell| self.journal.head.explains && !cell.reference) {
-            let private = !self.plan.urls.contains_key(&cell.id.engine);
-            let explained = self.journal.explained.iter().any(|ended| ended.cell == cell.id);
-            let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
-            let lasts = lasts || self.options.catalog.until_steady(&cell.id);
-            if private && !explained && !lasts {
-                due.push(cell.clone());
-            }
-        }
-        Ok(due)
-    }
-
-    /// Explains the cells that had a trial with figures, and journals what came of it; whether it came
-    /// to the last. `before` trials of the run have gone before.
-    pub(crate) fn explain(
-        &mut self,
-        cells: &[PlannedCell],
-        before: u32,
-    ) -> Result<bool, HarnessError> {
-        for (number, cell) in (before + 1..).zip(cells) {
-            let mut timed = self.journal.trials.iter().filter(|ended| ended.cell == cell.id);
-            if !timed.any(|ended| ended.trial.status.has_figures()) {
-                continue;
-            }
-            self.progress.trial(number, &cell.id, 0);
-            let Some(trial) = self.explain_cell(cell)? else { return Ok(false) };
-            self.show_ending(&trial);
-            let cell = cell.id.clone();
-            self.journal
-                .add(Line::Explained { explained: Box::new(EndedTrial { cell, trial }) })?;
-        }
-        Ok(true)
-    }
-
-    /// Both trials of a cell as one; `None` where they were interrupted.
-    fn explain_cell(
-        &mut self,
-        PlannedCell { id, phases, .. }: &PlannedCell,
-    ) -> Result<Option<Trial>, HarnessError> {
-        let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
-        let mut once = |explain, name: &str| {
-            let name = format!("{}-{name}", id.slug());
-            self.trial(id, phases, &rows, &name, Purpose::Explaining(explain))
-        };
-        let Some(used) = once(Explain::Usage, "usage")? else { return Ok(None) };
-        let Some(traced) = once(Explain::Calls, "calls")? else { return Ok(None) };
-        Ok(Some(with_calls(used, &traced)))
-    }
-}
 
 /// What a run that was traced came to: of the processes of a server, or else of the worker.
 pub(crate) fn of_traced(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
@@ -113,50 +37,22 @@ pub(crate) fn of_traced(processes: &[TracedProcess], server: Option<u32>, ops: u
     Explained { traced_ops: Some(ops), engine, client, not_explained: Vec::new() }
 }
 
-/// A trial whose runs have the system calls that were counted in another one, or the reason why they
-/// were not.
-fn with_calls(mut used: Trial, traced: &Trial) -> Trial {
-    for phase in &mut used.phases {
-        let other = traced.phases.iter().find(|other| other.phase == phase.phase);
-        let run = other.and_then(|other| other.runs.last()?.explained.as_ref());
-        let Some(explained) = phase.runs.last_mut().and_then(|run| run.explained.as_mut()) else {
-            continue;
-        };
-        match run {
-            Some(run) => {
-                explained.traced_ops = run.traced_ops;
-                explained.engine.calls.clone_from(&run.engine.calls);
-                if let (Some(client), Some(of)) = (&mut explained.client, &run.client) {
-                    client.calls.clone_from(&of.calls);
-                }
-            }
-            None => {
-                let why = other.and_then(|other| other.reason.as_ref()).or(traced.reason.as_ref());
-                let why = why.map_or("their run did not finish", String::as_str);
-                explained.not_explained.push(format!("system calls were not counted: {why}"));
-            }
-        }
-    }
-    used
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use embermark_model::Status;
-    use embermark_model::result::{CallKind, PhaseResult, Run};
+    use embermark_model::result::CallKind;
 
     use super::*;
 
-    fn process(pid: u32, ancestors: &[u32], flushes: u64) -> TracedProcess {
+    pub(super) fn process(pid: u32, ancestors: &[u32], flushes: u64) -> TracedProcess {
         let names = BTreeMap::from([("fdatasync".to_owned(), flushes)]);
         let by_kind = BTreeMap::from([(CallKind::Flush, names)]);
         let calls = SystemCalls { by_kind, file_read_bytes: flushes, ..SystemCalls::default() };
         TracedProcess { pid, ancestors: ancestors.to_vec(), calls }
     }
 
-    fn flushes(cost: &OsCost) -> u64 {
+    pub(super) fn flushes(cost: &OsCost) -> u64 {
         cost.calls.as_ref().unwrap().of(CallKind::Flush)
     }
 
@@ -169,34 +65,5 @@ mod tests {
         assert_eq!(flushes(of_server.client.as_ref().unwrap()), 1);
         let embedded = of_traced(&processes, None, 5);
         assert_eq!((flushes(&embedded.engine), embedded.client), (1, None));
-    }
-
-    fn trial(explained: Option<Explained>) -> Trial {
-        let run = Run { explained, ..Run::default() };
-        let phase =
-            PhaseResult { phase: "read".to_owned(), runs: vec![run], ..PhaseResult::default() };
-        Trial { phases: vec![phase], ..Trial::default() }
-    }
-
-    fn explained(trial: &Trial) -> &Explained {
-        trial.phases[0].runs[0].explained.as_ref().unwrap()
-    }
-
-    #[test]
-    fn the_calls_of_one_trial_come_to_the_faults_of_the_other() {
-        let engine = OsCost { minor_faults: Some(3), ..OsCost::default() };
-        let used = trial(Some(Explained { engine, ..Explained::default() }));
-        let traced = trial(Some(of_traced(&[process(7, &[], 1)], None, 5)));
-        let both = with_calls(used.clone(), &traced);
-        let both = explained(&both);
-        assert_eq!((both.engine.minor_faults, flushes(&both.engine)), (Some(3), 1));
-        assert_eq!((both.traced_ops, both.not_explained.len()), (Some(5), 0));
-
-        let reason = Some("no tracing here".to_owned());
-        let failed = Trial { status: Status::Failed, reason, ..Trial::default() };
-        let without = with_calls(used, &failed);
-        let without = explained(&without);
-        assert_eq!(without.engine.calls, None);
-        assert_eq!(without.not_explained, ["system calls were not counted: no tracing here"]);
     }
 }

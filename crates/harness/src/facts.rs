@@ -5,14 +5,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::engine_library::Described;
 use embermark_engines::{Availability, Engine, OpenOptions, Tier};
 use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
 use crate::asked::asked;
-use crate::protocol::Request;
-use crate::trial::WorkerCommand;
+use crate::request::{Question, Request, Tries};
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, engine_library};
 
 /// Cache memory of a database that is only opened, in bytes.
@@ -20,28 +19,6 @@ const MEMORY: u64 = 16 << 20;
 
 /// How long an engine may take to open a database in each tier: a server makes its files first.
 const PATIENCE: Duration = Duration::from_secs(600);
-
-/// What a worker is asked about an engine in place of a trial.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Question {
-    /// The process that asks: a worker that has lost it ends at once.
-    pub parent: u32,
-    /// The engine's id.
-    engine: String,
-    /// Its library, where it has one of its own.
-    engine_library: Option<Described>,
-    /// An empty database to open in each tier that is offered.
-    tries: Option<Tries>,
-}
-
-/// Databases to open.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Tries {
-    /// An empty folder.
-    pub folder: PathBuf,
-    pub tiers: Vec<Durability>,
-    pub settings: Vec<(String, String)>,
-}
 
 /// What a worker says of an engine.
 #[derive(Debug, Serialize, Deserialize)]

@@ -6,45 +6,8 @@ use embermark_model::Card;
 use embermark_model::card::End;
 use embermark_model::result::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 
-use crate::HarnessError;
-use crate::isolation::Isolation;
-use crate::journal::Line;
 use crate::protocol::Between;
-use crate::session::Run;
-
-/// When a run of a phase had the trial's own disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OnDisk {
-    /// The phase.
-    pub phase: String,
-    /// From when its disk was looked at before it until all that it wrote was there.
-    pub run: Between,
-    /// The same of the maintenance after it.
-    pub maintenance: Option<Between>,
-}
-
-impl Run<'_> {
-    /// Whether what reaches the disks of this run's trials is recorded: where cards are to be modelled
-    /// and the system lets it. Where it does not, the reason is journalled.
-    pub(crate) fn records(&mut self, isolation: Option<&Isolation>) -> Result<bool, HarnessError> {
-        if self.plan.cards.is_empty() {
-            return Ok(false);
-        }
-        let tried = match isolation {
-            Some(isolation) => isolation.try_recording(&self.dirs.data),
-            None => {
-                let counted = self.journal.not_counted.as_deref().unwrap_or_default();
-                let why = counted.rsplit_once("counted: ").map_or(counted, |(_, why)| why);
-                Err(why.to_owned())
-            }
-        };
-        let Err(why) = tried else { return Ok(true) };
-        let not_modelled = format!("no card was modelled: {why}");
-        self.progress.note(&not_modelled);
-        self.journal.add(Line::NotModelled { not_modelled })?;
-        Ok(false)
-    }
-}
+use crate::trial::OnDisk;
 
 /// What each card makes of a trace, cut by phase.
 pub(crate) fn modelled(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {

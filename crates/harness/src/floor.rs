@@ -10,7 +10,8 @@ use embermark_model::{CellId, Durability, Scale, Status};
 use embermark_workloads::{Info, Workload};
 
 use crate::HarnessError;
-use crate::session::{Purpose, Run};
+use crate::purpose::Purpose;
+use crate::session::Run;
 use crate::stage::Stages;
 
 /// The engine that does nothing.

@@ -11,9 +11,8 @@ use embermark_storage::{FlashWork, Imitator};
 use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
+use crate::database_size::needed_bytes;
 use crate::isolation::{self, Device, Disk};
-use crate::run::needed_bytes;
-use crate::session::Run;
 use crate::{Catalog, HarnessError, RunOptions, device, sized_disk};
 
 /// Imitates storages for the trials of a run. Only this process and its children see the mounts, which end with them.
@@ -44,8 +43,18 @@ impl Imitation {
         self.imitator.path()
     }
 
+    /// Mounts a storage with a file system of `bytes` beside `folder`.
+    pub(crate) fn disk(
+        &self,
+        folder: &Path,
+        bytes: u64,
+        storage: &Storage,
+    ) -> Result<Disk, String> {
+        Disk::create(folder, bytes, Device::Imitated(&self.imitator, storage))
+    }
+
     /// Returns the size of the file system of a cell's trials in bytes.
-    fn bytes_of(&self, cell: &CellId, plan: &Plan, catalog: &Catalog) -> u64 {
+    pub(crate) fn bytes_of(&self, cell: &CellId, plan: &Plan, catalog: &Catalog) -> u64 {
         match catalog.until_steady(cell) {
             true => sized_disk::bytes(plan, cell.scale),
             false => self.bytes,
@@ -161,24 +170,6 @@ pub(crate) fn of_cells(
 
 fn has_storage(cell: &PlannedCell) -> bool {
     cell.skip.is_none() && cell.id.storage.is_some()
-}
-
-impl Run<'_> {
-    /// Mounts the storage of a cell for one trial, beside `folder`.
-    pub(crate) fn imitated_disk(
-        &self,
-        cell: &CellId,
-        name: StorageName,
-        folder: &Path,
-    ) -> Result<Disk, HarnessError> {
-        let refused = |why: String| HarnessError::Storage { storage: name, why };
-        let storage = self.plan.storage(name).ok_or("the plan does not describe it");
-        let storage = storage.map_err(|why| refused(why.to_owned()))?;
-        let imitation = self.imitation.as_ref().ok_or("nothing imitates storages in this run");
-        let imitation = imitation.map_err(|why| refused(why.to_owned()))?;
-        let bytes = imitation.bytes_of(cell, self.plan, &self.options.catalog);
-        Disk::create(folder, bytes, Device::Imitated(&imitation.imitator, storage)).map_err(refused)
-    }
 }
 
 /// Converts how well a storage kept its times, and the work of its flash, into the result's form.

@@ -14,7 +14,7 @@ use embermark_storage::{FlashWork, Imitated, Imitator};
 use nix::sys::stat::{major, minor};
 use nix::unistd::{geteuid, syncfs};
 
-use crate::machine::{self, System};
+use crate::system::{self, System};
 use crate::{HarnessError, clock, disk};
 
 /// Smallest size of an image in bytes. An image is sparse: only what is written takes space.
@@ -234,7 +234,7 @@ impl Counters {
 
     /// Returns the bytes written to the device so far.
     pub fn written_bytes(&self) -> Option<u64> {
-        Some(counted(&machine::read(&self.0)?)?.written_bytes)
+        Some(counted(&system::read(&self.0)?)?.written_bytes)
     }
 }
 
@@ -287,7 +287,7 @@ fn counters_of(at: &Path) -> Option<PathBuf> {
 
 fn synced(at: &Path, counters: &Path) -> Option<DeviceIo> {
     syncfs(File::open(at).ok()?).ok()?;
-    counted(&machine::read(counters)?)
+    counted(&system::read(counters)?)
 }
 
 /// Parses `/sys/block/DEVICE/stat` (kernel documentation, `block/stat`): sectors of 512 bytes read

@@ -1,21 +1,16 @@
 //! The journal: what a run was asked, and every trial as it ended, a line of JSON each. A run that
 //! is cut off loses at most the trial that was under way.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_engines::{EFFECTIVE_DURABILITY, OWN_DURABILITY};
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{
-    Cell, Drift, EnergyMeasurement, Floor, Manifest, ResultFile, SCHEMA, Trial, Wear,
-};
-use embermark_model::{CellId, Scale, Status};
+use embermark_model::result::{Drift, EnergyMeasurement, Floor, Manifest, Trial, Wear};
+use embermark_model::{CellId, Scale};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
-use crate::agreement;
-use crate::background_cpu;
 use crate::cells::PlannedCell;
 
 mod writer;
@@ -215,114 +210,4 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
 #[derive(Deserialize)]
 struct Format {
     embermark_journal: u32,
-}
-
-/// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
-pub fn assemble(journal: &Journal) -> ResultFile {
-    let journal = &mut journal.clone();
-    agreement::settle(&mut journal.trials, &mut [&mut journal.counted, &mut journal.explained]);
-    let Journal { head, prepared, warnings, trials, drift, .. } = &*journal;
-    let manifest = head.manifest.clone();
-    let (datasets, floor) = match prepared.clone() {
-        Some(Prepared { datasets, floor }) => (datasets, floor),
-        None => (manifest.datasets, manifest.floor),
-    };
-    let named = trials
-        .iter()
-        .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
-    let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
-    let warnings = warnings.chain(background_cpu::during(named)).collect();
-    let missed = match (&journal.finished, head.plan.lasts_ms) {
-        (Some(_), Some(_)) => "the time (--for) was over before its turn",
-        _ => "the run was interrupted before its turn",
-    };
-    let cells = head.cells.iter().map(|planned| {
-        let own = trials.iter().filter(|ended| ended.cell == planned.id);
-        let own = own.map(|ended| ended.trial.clone()).collect();
-        let of_cell = |ended: &[EndedTrial]| {
-            let ended = ended.iter().find(|ended| ended.cell == planned.id);
-            ended.map(|ended| Box::new(ended.trial.clone()))
-        };
-        let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
-        let mut cell =
-            Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) };
-        keep_plans_once(&mut cell);
-        cell
-    });
-    ResultFile {
-        schema: SCHEMA,
-        manifest: Manifest {
-            finished: journal.finished.clone(),
-            datasets,
-            floor,
-            warnings,
-            drift: drift.clone(),
-            not_counted: journal.not_counted.clone(),
-            energy: journal.energy.clone(),
-            wear: journal.wear.clone(),
-            not_modelled: journal.not_modelled.clone(),
-            ..head.manifest.clone()
-        },
-        plan: head.plan.clone(),
-        cells: cells.collect(),
-    }
-}
-
-/// Leaves a phase's plan out of the trials in which it is that of the first one.
-fn keep_plans_once(cell: &mut Cell) {
-    let mut first: HashMap<String, String> = HashMap::new();
-    let Cell { trials, counting, explaining, .. } = cell;
-    let others = [counting, explaining].into_iter().flatten().map(|trial| &mut **trial);
-    for phase in trials.iter_mut().chain(others).flat_map(|trial| &mut trial.phases) {
-        let Some(plan) = &phase.plan else { continue };
-        match first.get(&phase.phase) {
-            Some(known) if known == plan => phase.plan = None,
-            Some(_) => {}
-            None => drop(first.insert(phase.phase.clone(), plan.clone())),
-        }
-    }
-}
-
-/// `missed` says why one had no trial that was to have one.
-fn cell(
-    planned: &PlannedCell,
-    trials: Vec<Trial>,
-    not_begun: Option<&NotBegun>,
-    missed: &str,
-) -> Cell {
-    let worst = trials.iter().map(|trial| trial.status).max();
-    let (status, reason) = match (&planned.skip, worst) {
-        (Some(skip), _) => (skip.status, Some(skip.reason.clone())),
-        (None, Some(worst)) => {
-            let first = trials.iter().find(|trial| trial.status == worst);
-            (worst, first.and_then(|trial| trial.reason.clone()))
-        }
-        (None, None) => match not_begun.filter(|not| planned.id.scale >= not.scale) {
-            Some(not) => (Status::Skipped, Some(not.reason.clone())),
-            None => (Status::NotRun, Some(missed.to_owned())),
-        },
-    };
-    let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
-    // A server that is given keeps what it keeps.
-    let of_server = |trial: &Trial| trial.settings.get(EFFECTIVE_DURABILITY)?.parse().ok();
-    let effective_durability = match trials.iter().find_map(of_server) {
-        Some(kept) => Some(kept).filter(|kept| *kept != id.durability),
-        None => planned.effective_durability,
-    };
-    let own = |trial: &Trial| trial.settings.get(OWN_DURABILITY).cloned();
-    let mut cell = Cell {
-        id,
-        status,
-        reason,
-        effective_durability,
-        own_durability: trials.iter().find_map(own),
-        reference,
-        unpublishable,
-        trials,
-        lost_trials: Vec::new(),
-        counting: None,
-        explaining: None,
-    };
-    cell.set_lost_aside();
-    cell
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::registry;
 
-use crate::protocol::Request;
-use crate::trial::WorkerCommand;
+use crate::request::Request;
+use crate::worker_command::WorkerCommand;
 
 /// Longest time that a server takes to end after its owner was killed.
 const SERVERS_END_WITHIN: Duration = Duration::from_secs(30);

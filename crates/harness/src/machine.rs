@@ -1,30 +1,14 @@
 //! Facts about the machine, from `/proc`, `/sys` and `/etc`. What cannot be read is absent.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use embermark_model::result::Machine;
 use nix::unistd::{SysconfVar, sysconf};
 
 use crate::cgroup;
-
-/// Where facts are read from: this machine, or a made-up tree of its files in a test.
-#[derive(Clone, Debug)]
-pub(crate) struct System {
-    root: PathBuf,
-}
+use crate::system::{System, read};
 
 impl System {
-    /// This machine.
-    pub fn here() -> Self {
-        Self::at("/")
-    }
-
-    /// The machine whose `/proc`, `/sys` and `/etc` lie below `root`.
-    pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
-    }
-
     /// The machine as it is now, with the file system that holds `data`, an absolute path.
     pub fn machine(&self, data: &Path) -> Machine {
         let cpuinfo = self.text("proc/cpuinfo").unwrap_or_default();
@@ -103,38 +87,11 @@ impl System {
         })
     }
 
-    /// The text of a file below the root, without white space at its end; `None` when it cannot be
-    /// read or is empty.
-    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
-        read(&self.path(path))
-    }
-
-    /// Where a file lies that this machine has at `path`.
-    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        let path = path.as_ref();
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
-    }
-
-    /// What a folder holds, in the order of names.
-    pub fn entries(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
-        let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        entries.sort();
-        entries
-    }
-
     fn meminfo(&self, name: &str) -> Option<u64> {
         let meminfo = self.text("proc/meminfo")?;
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
     }
-}
-
-/// The text of a file, as [`System::text`].
-pub(crate) fn read(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim_end();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn page_bytes() -> Option<u64> {
@@ -192,19 +149,11 @@ fn unescape(text: &str) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
+mod tests {
+    use std::fs;
 
-    /// A made-up tree of a machine's files, each with its text and the end of a line.
-    pub fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let tree = tempfile::tempdir().unwrap();
-        for (file, text) in files {
-            let path = tree.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, format!("{text}\n")).unwrap();
-        }
-        tree
-    }
+    use super::*;
+    use crate::system::tests::tree;
 
     const MOUNTS: &str = "\
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro

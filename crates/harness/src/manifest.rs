@@ -10,7 +10,7 @@ use embermark_model::result::{EngineFacts, EngineLibraryFacts, Machine, Manifest
 use jiff::{Timestamp, Unit};
 
 use crate::cells::PlannedCell;
-use crate::machine::System;
+use crate::system::System;
 use crate::warnings::{self, Conditions, Warnings};
 use crate::{Catalog, HarnessError, background_cpu, disk, engine_library, throttle};
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -143,6 +144,18 @@ fn send(pid: u32, signal: Signal) -> io::Result<()> {
 fn reap(pid: u32) {
     // Not a child, or not ended yet: then there is nothing to wait for.
     let _ = waitpid(Pid::from_raw(pid.cast_signed()), Some(WaitPidFlag::WNOHANG));
+}
+
+/// Waits for a process to exit, up to `patience`.
+pub(crate) fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let began = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(2)),
+            Ok(exit) => return exit,
+            Err(_) => return None,
+        }
+    }
 }
 
 #[cfg(test)]

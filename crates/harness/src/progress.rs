@@ -58,3 +58,11 @@ pub fn on_stderr() -> Box<dyn Progress> {
     let terminal = std::io::stderr();
     if terminal.is_terminal() { Box::new(Bar::default()) } else { Box::new(Lines::new(terminal)) }
 }
+
+/// `5 min`, `100 s`.
+pub(crate) fn format_duration(lasts: Duration) -> String {
+    match lasts.as_secs() {
+        seconds if seconds >= 60 && seconds % 60 == 0 => format!("{} min", seconds / 60),
+        _ => format!("{} s", lasts.as_secs_f64()),
+    }
+}

@@ -13,33 +13,22 @@ use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::energy::{Counter, Window};
-use crate::facts::Question;
-use crate::stage::Staging;
 
-pub use crate::explaining::{Explain, TracedProcess};
+pub use crate::explaining::TracedProcess;
 
-/// What a worker is asked for.
-#[derive(Debug, Serialize, Deserialize)]
+/// What a worker does to explain its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Request {
-    /// To run a trial.
-    Trial(Box<Job>),
-    /// To say what it knows of an engine.
-    Facts(Box<Question>),
-    /// To prepare rows.
-    Stage(Box<Staging>),
-    /// To say what engine a library is.
-    Library {
-        /// The process that asks.
-        parent: u32,
-        /// The library.
-        path: PathBuf,
-    },
-    /// To remove what killed servers left whose data lies below a folder. It comes when whoever asks has ended.
-    Abandoned {
-        /// The folder.
-        site: PathBuf,
-    },
+pub enum Explain {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It reads what its processes have used before and after.
+    Usage,
+    /// It starts the worker proper and counts its system calls.
+    Calls,
+    /// It is that worker.
+    Traced,
 }
 
 /// One trial of one cell, as the worker is told of it.

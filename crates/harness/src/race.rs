@@ -16,6 +16,7 @@ use embermark_model::result::Trial;
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
+use crate::result_file::assemble;
 use crate::schedule::Turn;
 use crate::session::Run;
 
@@ -53,14 +54,6 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// The share of the time that is left to the trials that count, once every cell had one that is timed.
 const COUNTING_SHARE: f64 = 0.3;
-
-/// `5 min`, `100 s`.
-pub(crate) fn written(lasts: Duration) -> String {
-    match lasts.as_secs() {
-        seconds if seconds >= 60 && seconds % 60 == 0 => format!("{} min", seconds / 60),
-        _ => format!("{} s", lasts.as_secs_f64()),
-    }
-}
 
 /// What is known of a cell.
 #[derive(Clone, Debug, Default)]
@@ -195,7 +188,7 @@ impl Run<'_> {
         let mut looked = Instant::now();
         loop {
             if looked.elapsed() >= LOOK {
-                self.progress.so_far(&crate::journal::assemble(&self.journal));
+                self.progress.so_far(&assemble(&self.journal));
                 looked = Instant::now();
             }
             let lanes = self.lanes(cells);

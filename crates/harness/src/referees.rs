@@ -8,7 +8,8 @@ use embermark_model::{CellId, Durability};
 
 use crate::HarnessError;
 use crate::cells::{self, PlannedCell};
-use crate::session::{Purpose, Run};
+use crate::purpose::Purpose;
+use crate::session::Run;
 
 /// Their ids. They have no code in common.
 pub(crate) const REFEREES: &[&str] = &["sqlite", "duckdb"];

@@ -1,14 +1,129 @@
-//! Writing result files.
+//! Result files: assembled from a journal, and written.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use embermark_model::result::ResultFile;
+use embermark_engines::{EFFECTIVE_DURABILITY, OWN_DURABILITY};
+use embermark_model::Status;
+use embermark_model::result::{Cell, Manifest, ResultFile, SCHEMA, Trial};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::HarnessError;
+use crate::cells::PlannedCell;
+use crate::journal::{EndedTrial, Journal, NotBegun, Prepared};
+use crate::{HarnessError, agreement, background_cpu};
+
+/// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
+pub fn assemble(journal: &Journal) -> ResultFile {
+    let journal = &mut journal.clone();
+    agreement::settle(&mut journal.trials, &mut [&mut journal.counted, &mut journal.explained]);
+    let Journal { head, prepared, warnings, trials, drift, .. } = &*journal;
+    let manifest = head.manifest.clone();
+    let (datasets, floor) = match prepared.clone() {
+        Some(Prepared { datasets, floor }) => (datasets, floor),
+        None => (manifest.datasets, manifest.floor),
+    };
+    let named = trials
+        .iter()
+        .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
+    let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
+    let warnings = warnings.chain(background_cpu::during(named)).collect();
+    let missed = match (&journal.finished, head.plan.lasts_ms) {
+        (Some(_), Some(_)) => "the time (--for) was over before its turn",
+        _ => "the run was interrupted before its turn",
+    };
+    let cells = head.cells.iter().map(|planned| {
+        let own = trials.iter().filter(|ended| ended.cell == planned.id);
+        let own = own.map(|ended| ended.trial.clone()).collect();
+        let of_cell = |ended: &[EndedTrial]| {
+            let ended = ended.iter().find(|ended| ended.cell == planned.id);
+            ended.map(|ended| Box::new(ended.trial.clone()))
+        };
+        let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
+        let mut cell =
+            Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref(), missed) };
+        keep_plans_once(&mut cell);
+        cell
+    });
+    ResultFile {
+        schema: SCHEMA,
+        manifest: Manifest {
+            finished: journal.finished.clone(),
+            datasets,
+            floor,
+            warnings,
+            drift: drift.clone(),
+            not_counted: journal.not_counted.clone(),
+            energy: journal.energy.clone(),
+            wear: journal.wear.clone(),
+            not_modelled: journal.not_modelled.clone(),
+            ..head.manifest.clone()
+        },
+        plan: head.plan.clone(),
+        cells: cells.collect(),
+    }
+}
+
+/// Leaves a phase's plan out of the trials in which it is that of the first one.
+fn keep_plans_once(cell: &mut Cell) {
+    let mut first: HashMap<String, String> = HashMap::new();
+    let Cell { trials, counting, explaining, .. } = cell;
+    let others = [counting, explaining].into_iter().flatten().map(|trial| &mut **trial);
+    for phase in trials.iter_mut().chain(others).flat_map(|trial| &mut trial.phases) {
+        let Some(plan) = &phase.plan else { continue };
+        match first.get(&phase.phase) {
+            Some(known) if known == plan => phase.plan = None,
+            Some(_) => {}
+            None => drop(first.insert(phase.phase.clone(), plan.clone())),
+        }
+    }
+}
+
+/// `missed` says why one had no trial that was to have one.
+fn cell(
+    planned: &PlannedCell,
+    trials: Vec<Trial>,
+    not_begun: Option<&NotBegun>,
+    missed: &str,
+) -> Cell {
+    let worst = trials.iter().map(|trial| trial.status).max();
+    let (status, reason) = match (&planned.skip, worst) {
+        (Some(skip), _) => (skip.status, Some(skip.reason.clone())),
+        (None, Some(worst)) => {
+            let first = trials.iter().find(|trial| trial.status == worst);
+            (worst, first.and_then(|trial| trial.reason.clone()))
+        }
+        (None, None) => match not_begun.filter(|not| planned.id.scale >= not.scale) {
+            Some(not) => (Status::Skipped, Some(not.reason.clone())),
+            None => (Status::NotRun, Some(missed.to_owned())),
+        },
+    };
+    let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
+    // A server that is given keeps what it keeps.
+    let of_server = |trial: &Trial| trial.settings.get(EFFECTIVE_DURABILITY)?.parse().ok();
+    let effective_durability = match trials.iter().find_map(of_server) {
+        Some(kept) => Some(kept).filter(|kept| *kept != id.durability),
+        None => planned.effective_durability,
+    };
+    let own = |trial: &Trial| trial.settings.get(OWN_DURABILITY).cloned();
+    let mut cell = Cell {
+        id,
+        status,
+        reason,
+        effective_durability,
+        own_durability: trials.iter().find_map(own),
+        reference,
+        unpublishable,
+        trials,
+        lost_trials: Vec::new(),
+        counting: None,
+        explaining: None,
+    };
+    cell.set_lost_aside();
+    cell
+}
 
 /// The bytes of the result file at `path`: JSON on one line, which is compressed if the name ends in `.gz`. The same
 /// result gives the same bytes.

@@ -10,15 +10,15 @@ use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 
 use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
+use crate::database_size::needed_bytes;
 use crate::imitation::Imitation;
 use crate::journal::{self, Head};
-use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
-use crate::result_file::write_result;
-use crate::run::needed_bytes;
+use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
 use crate::session::Run;
+use crate::system::System;
 use crate::{HarnessError, cells, device, manifest, passwords};
 
 /// The share by which the memory that a kernel reports of one and the same machine may differ.
@@ -55,7 +55,7 @@ pub fn resume(
     cells::check(plan, &options.catalog)?;
     if before.finished.is_some() {
         progress.note("the run was complete: nothing was left to do");
-        let result = journal::assemble(&before);
+        let result = assemble(&before);
         write_result(&locked.result(), &result)?;
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);

@@ -1,27 +1,24 @@
 //! A run, from a plan to its result.
 
 use embermark_model::Scale;
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::Plan;
 use embermark_model::result::{Emulated, Machine, ResultFile};
 
 use crate::cells::{self, PlannedCell};
 use crate::confinement::Confinement;
+use crate::database_size::needed_bytes;
 use crate::imitation::{self, Imitation};
 use crate::journal::{Head, Line, Prepared};
-use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
+use crate::request::Staging;
 use crate::run_options::RunOptions;
 use crate::session::Run;
-use crate::stage::Staging;
+use crate::system::System;
 use crate::{HarnessError, device, floor, journal, manifest, referees};
 
 mod trials;
 mod turns;
-
-/// The most bytes per row in a database, for the warning about free space: twenty times the 48 bytes of
-/// a row in memory.
-const BYTES_PER_ROW: u64 = 48 * 20;
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
 /// into the folder of `options`. A failure in one cell is recorded in its status, and the others run.
@@ -117,20 +114,6 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Estimates the bytes of the largest database of a plan.
-pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
-    let whole_file = match &plan.data {
-        // A row of text is about as long as one in memory.
-        DataSource::File(file) => file.metadata().map_or(0, |meta| meta.len() * 20),
-        DataSource::Synthetic => 0,
-    };
-    let bytes = cells.iter().map(|cell| match cell.id.scale {
-        Scale::Rows(rows) => rows * BYTES_PER_ROW,
-        Scale::Full => whole_file,
-    });
-    bytes.max().unwrap_or(0)
 }
 
 impl Run<'_> {

@@ -8,7 +8,7 @@ use embermark_model::plan::Plan;
 
 use crate::device::Device;
 use crate::energy::EnergyOptions;
-use crate::trial::WorkerCommand;
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
 /// How a run is carried out; what it measures is the plan's.

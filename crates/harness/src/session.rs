@@ -14,17 +14,19 @@ use embermark_workloads::CONFIRMATIONS;
 use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::energy::Sampler;
-use crate::explaining::Explain;
 use crate::imitation::{self, Imitation};
 use crate::isolation::{Disk, Isolation, Removed};
 use crate::keeper::Keeper;
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
-use crate::protocol::Job;
+use crate::protocol::{Explain, Job};
+use crate::purpose::Purpose;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
 use crate::{HarnessError, cells, engine_library, flash, journal, manifest, secrecy};
+
+mod disk;
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -87,56 +89,6 @@ impl<'a> Run<'a> {
             bounds: BTreeMap::new(),
             isolation: None,
             imitation: None,
-        }
-    }
-}
-
-/// What a trial is for.
-#[derive(Clone, Copy)]
-pub(crate) enum Purpose<'a> {
-    /// To be timed as the plan says.
-    Timing,
-    /// To be timed in one closed loop, whatever the plan says.
-    Floor,
-    /// To answer each phase once, so that the answers of others can be held to its own.
-    Referee,
-    /// To be counted, each phase once; on a disk of its own, where there is one.
-    Counting(Option<&'a Isolation>),
-    /// The same on a disk of its own that is recorded, for cards to be modelled.
-    Recording(&'a Isolation),
-    /// To be explained, each phase once, after a warm-up run where the plan has one.
-    Explaining(Explain),
-}
-
-impl Purpose<'_> {
-    /// Whether short runs are repeated: where they are timed, of one client that begins its next
-    /// operation when the last has ended, on a database that is warm.
-    fn repeats(self, plan: &Plan) -> bool {
-        let timed = matches!(self, Self::Timing | Self::Floor);
-        timed && plan.clients == 1 && plan.target_rate.is_none() && !plan.cold
-    }
-
-    /// A plan as a trial of this purpose carries it out.
-    fn of(self, plan: &Plan) -> Plan {
-        match self {
-            Self::Timing => plan.clone(),
-            Self::Floor => Plan { clients: 1, target_rate: None, cold: false, ..plan.clone() },
-            Self::Referee => Plan {
-                runs: 1,
-                warmup_runs: 0,
-                clients: 1,
-                target_rate: None,
-                cold: false,
-                max_run_time_ms: None,
-                ..plan.clone()
-            },
-            Self::Counting(_) | Self::Recording(_) => {
-                Plan { runs: 1, warmup_runs: 0, ..plan.clone() }
-            }
-            Self::Explaining(_) => {
-                let warmup_runs = plan.warmup_runs.min(1);
-                Plan { runs: warmup_runs + 1, warmup_runs, ..plan.clone() }
-            }
         }
     }
 }

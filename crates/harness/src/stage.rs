@@ -12,7 +12,8 @@ use embermark_workloads::{Workload, WorkloadError};
 
 use crate::Interrupt;
 use crate::error::{HarnessError, is_full};
-use crate::trial::WorkerCommand;
+use crate::request::Staging;
+use crate::worker_command::WorkerCommand;
 
 /// How often an interrupt is looked for while rows are prepared.
 const LOOK_UP: Duration = Duration::from_millis(50);
@@ -21,7 +22,6 @@ mod apart;
 mod room;
 
 use apart::Prepared;
-pub(crate) use apart::Staging;
 
 /// Staged rows.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::machine::{self, System};
+use crate::system::{self, System};
 
 /// What slows the CPU down now, each in a few words. Empty where nothing does, or nothing tells.
 pub(crate) fn now(system: &System) -> Vec<String> {
@@ -37,8 +37,8 @@ pub(crate) fn count(system: &System) -> Option<u64> {
 pub(crate) fn temperatures(system: &System) -> Vec<(String, i64)> {
     // Cooling devices, which lie there too, have no temperature.
     let told = system.entries("sys/class/thermal").into_iter().filter_map(|zone| {
-        let degrees: i64 = machine::read(&zone.join("temp"))?.parse().ok()?;
-        Some((machine::read(&zone.join("type"))?, degrees / 1000))
+        let degrees: i64 = system::read(&zone.join("temp"))?.parse().ok()?;
+        Some((system::read(&zone.join("type"))?, degrees / 1000))
     });
     told.collect()
 }
@@ -82,7 +82,7 @@ impl PhaseObserver {
 }
 
 fn number(path: &Path) -> Option<u64> {
-    machine::read(path)?.parse().ok()
+    system::read(path)?.parse().ok()
 }
 
 /// A clock set below what the CPU can do (kernel documentation, `admin-guide/pm/cpufreq`; kHz).
@@ -98,12 +98,12 @@ fn clock_limit(system: &System) -> Option<String> {
 fn too_hot(zone: &Path) -> Option<String> {
     let degrees = number(&zone.join("temp"))?;
     let passive = (0..16).filter(|trip| {
-        let kind = machine::read(&zone.join(format!("trip_point_{trip}_type")));
+        let kind = system::read(&zone.join(format!("trip_point_{trip}_type")));
         kind.is_some_and(|kind| kind == "passive")
     });
     let limit =
         passive.filter_map(|trip| number(&zone.join(format!("trip_point_{trip}_temp")))).min()?;
-    let name = machine::read(&zone.join("type")).unwrap_or_else(|| "a sensor".to_owned());
+    let name = system::read(&zone.join("type")).unwrap_or_else(|| "a sensor".to_owned());
     // A trip point of 0 is one that is switched off.
     (limit > 0 && degrees >= limit).then(|| {
         format!("{name} is at {} °C, and from {} °C on it is slowed", degrees / 1000, limit / 1000)
@@ -112,7 +112,7 @@ fn too_hot(zone: &Path) -> Option<String> {
 
 /// A cooling device that is a slower CPU, and switched on.
 fn being_cooled(device: &Path) -> Option<String> {
-    let kind = machine::read(&device.join("type"))?;
+    let kind = system::read(&device.join("type"))?;
     let slows = kind == "Processor" || kind.contains("cpufreq") || kind == "intel_powerclamp";
     let state = number(&device.join("cur_state")).filter(|state| slows && *state > 0)?;
     Some(format!("it is slowed to cool it ({kind}, step {state})"))
@@ -147,7 +147,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::machine::tests::tree;
+    use crate::system::tests::tree;
 
     fn seen(files: &[(&str, &str)]) -> Vec<String> {
         now(&System::at(tree(files).path()))

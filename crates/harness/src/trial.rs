@@ -2,8 +2,8 @@
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -14,11 +14,12 @@ use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
 use crate::energy::Sampler;
-use crate::flash::OnDisk;
-use crate::machine::System;
-use crate::processes::Family;
+use crate::processes::{Family, wait};
 use crate::progress::Progress;
-use crate::protocol::{Event, Job, Request};
+use crate::protocol::{Between, Event, Job};
+use crate::request::Request;
+use crate::system::System;
+use crate::worker_command::WorkerCommand;
 use crate::{HarnessError, Interrupt, keeper};
 
 mod death;
@@ -41,27 +42,6 @@ const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
 /// How long the events of a worker that has ended may take to arrive.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// How the worker is started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WorkerCommand {
-    /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
-}
-
-impl WorkerCommand {
-    /// This program, with the argument `worker`.
-    ///
-    /// # Errors
-    /// When the system does not tell where this program is.
-    pub fn of_this_program() -> Result<Self, HarnessError> {
-        let program =
-            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
-        Ok(Self { program, args: vec!["worker".to_owned()] })
-    }
-}
-
 /// What every trial of a run has in common.
 pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
@@ -75,6 +55,17 @@ pub(crate) struct Supervisor<'a> {
     pub group: Option<&'a Cgroup>,
     /// What measures energy while it runs.
     pub energy: Option<&'a Sampler>,
+}
+
+/// When a run of a phase had the trial's own disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OnDisk {
+    /// The phase.
+    pub phase: String,
+    /// From when its disk was looked at before it until all that it wrote was there.
+    pub run: Between,
+    /// The same of the maintenance after it.
+    pub maintenance: Option<Between>,
 }
 
 /// What a worker came to.
@@ -262,16 +253,4 @@ enum How {
     TimedOut,
     Interrupted,
     Garbled(String),
-}
-
-/// Waits for a process to exit, up to `patience`.
-pub(crate) fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
-    let began = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(2)),
-            Ok(exit) => return exit,
-            Err(_) => return None,
-        }
-    }
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 use embermark_engines::OWN_DURABILITY;
 use embermark_model::{Configuration, Configurations, Durability};
 
-use crate::facts::{Tries, ask};
-use crate::trial::WorkerCommand;
+use crate::facts::ask;
+use crate::request::Tries;
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
 /// Opens an empty database of each configuration in each tier, in a process and a folder of its own

@@ -175,7 +175,7 @@ mod tests {
         let expected = [
             ("debug build", "cargo build --release"),
             ("tmpfs at /out/data", "on a disk with --dir"),
-            ("limited to 512 MB of memory", "outside of the container"),
+            ("limited to 512 MB of memory", "outside the container"),
             ("took 55 % of", "stop them"),
             ("host of this virtual machine took 25 %", "machine of its own"),
             ("'powersave'", "cpupower"),

@@ -12,7 +12,7 @@ use std::path::Path;
 use embermark_model::result::{Wear, WearCounter};
 
 use crate::block_device::{self, Kind};
-use crate::machine::System;
+use crate::system::System;
 
 pub(crate) use emmc::{life_time, spare_blocks};
 

@@ -10,7 +10,8 @@ use embermark_model::Status;
 
 use crate::child::{die_with, exit, private_stdout};
 use crate::explaining::run_traced;
-use crate::protocol::{Event, Explain, Request, send};
+use crate::protocol::{Event, Explain, send};
+use crate::request::Request;
 use crate::{Catalog, keeper};
 
 mod trial;

@@ -8,10 +8,11 @@ use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Result};
 
 use crate::books::Books;
+use crate::changes::Changes;
 use crate::cold::Kept;
-use crate::refresh::Changes;
 use crate::rows::Pairs;
-use crate::shared::{Shared, Shown, State};
+use crate::shared::{Shared, Shown};
+use crate::state::State;
 
 /// Rows that are brought at a time: one of DuckDB's
 /// [row groups](https://duckdb.org/docs/stable/internals/storage).

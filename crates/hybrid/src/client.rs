@@ -1,16 +1,13 @@
 //! A client of the hybrid: the front store, the records of its changes, and a connection to the mirror.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
 
 use embermark_contract::kv::mirror::Mirror;
 use embermark_contract::kv::{KvStore, Pairs, Table, TableDef, Work};
 use embermark_contract::{Result, Scope};
 
-use crate::Options;
 use crate::books::{Books, Entry, TABLES};
-use crate::cold;
-use crate::keeper::Keeper;
 use crate::mirror::Connection;
 use crate::noting::{Each, Note, Numbers};
 use crate::shared::Shared;
@@ -41,7 +38,7 @@ pub struct Hybrid {
 }
 
 /// Ends the mirror's thread with the client that started it.
-pub(crate) struct First(Arc<Shared>);
+pub(crate) struct First(pub Arc<Shared>);
 
 impl Drop for First {
     fn drop(&mut self) {
@@ -50,43 +47,13 @@ impl Drop for First {
 }
 
 impl Hybrid {
-    /// Makes a hybrid of an open front. The mirror is opened when it is first needed.
-    ///
-    /// # Errors
-    /// When the front reports one.
-    pub fn open(mut front: Box<dyn KvStore>, options: Options) -> Result<Self> {
-        let books = Books::open(&mut *front)?;
-        let place = Arc::new(OnceLock::new());
-        let shared = Arc::new(Shared::new(options, Keeper::start(&place)?));
-        // It is empty: nothing else has a reference to it.
-        let _ = place.set(Arc::downgrade(&shared));
-        let kept = books.cold.all(&mut *front)?;
-        cold::check(&shared, &kept)?;
-        for (id, of_table) in kept {
-            shared.cold.change(id, |known| *known = of_table);
-        }
-        let stamp = books.stamp(&mut *front)?;
-        let ends = books.ends(&mut *front)?;
-        let next = stamp.map_or(1, |stamp| stamp.next);
-        let next = ends.map_or(next, |(_, newest)| next.max(newest + 1));
-        shared.next.store(next, Ordering::Release);
-        shared.oldest.store(ends.map_or(next, |(oldest, _)| oldest), Ordering::Release);
-        shared.committed.store(next - 1, Ordering::Release);
-        // A mirror that was closed properly would miss changes that are not recorded.
-        shared.noting.store(stamp.is_some(), Ordering::Release);
-        let first = First(Arc::clone(&shared));
-        let mut hybrid = Self { first: Some(first), ..Self::over(front, books, shared) };
-        hybrid.keep_fresh()?;
-        Ok(hybrid)
-    }
-
     /// Makes a further client, over a further client of the front.
     pub(crate) fn join(mut front: Box<dyn KvStore>, shared: Arc<Shared>) -> Result<Self> {
         let books = Books::open(&mut *front)?;
         Ok(Self::over(front, books, shared))
     }
 
-    fn over(front: Box<dyn KvStore>, books: Books, shared: Arc<Shared>) -> Self {
+    pub(crate) fn over(front: Box<dyn KvStore>, books: Books, shared: Arc<Shared>) -> Self {
         Self {
             front,
             _client: Arc::clone(&shared.clients),

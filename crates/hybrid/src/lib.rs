@@ -20,6 +20,7 @@
 
 mod books;
 mod bring;
+mod changes;
 mod client;
 mod cold;
 mod handle;
@@ -27,11 +28,14 @@ mod keeper;
 mod lifecycle;
 mod log;
 mod mirror;
+mod mirror_thread;
 mod noting;
+mod open;
 mod refresh;
 mod router;
 mod rows;
 mod shared;
+mod state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -9,7 +9,8 @@ use embermark_contract::sql::{Param, SqlStore, Statement, TableDef};
 use embermark_contract::{EngineError, Result};
 
 use crate::books::Stamp;
-use crate::shared::{Shared, Shown, State};
+use crate::shared::{Shared, Shown};
+use crate::state::{Fit, State};
 use crate::{NAME, Options};
 
 /// Another number for another form of what the hybrid itself keeps in the mirror.
@@ -79,14 +80,6 @@ fn remove(folder: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// What a mirror says of itself when it is opened.
-pub(crate) struct Fit {
-    /// The newest record whose changes are in it.
-    pub applied: u64,
-    /// The largest key of each table.
-    pub highest: Vec<Option<Vec<u8>>>,
 }
 
 /// Whether a mirror is that of the stamp, with every table as it is shown now.

@@ -1,16 +1,16 @@
 //! Bringing what changed in the front to the mirror.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use embermark_contract::kv::{KvStore, Operations, Range, Table};
+use embermark_contract::kv::{KvStore, Operations, Table};
 use embermark_contract::sql::{Access, SqlStore};
 use embermark_contract::{Result, Scope};
 
 use crate::books::{Books, TABLES};
 use crate::bring::{Brought, ROWS};
-use crate::log::{self, Change};
-use crate::shared::{Shared, State};
+use crate::changes::Changes;
+use crate::shared::Shared;
+use crate::state::State;
 
 /// Rows after which a mirror that is made anew writes its file.
 const WRITTEN: usize = 10 * ROWS;
@@ -21,64 +21,6 @@ pub(crate) struct Source<'a> {
     pub books: Books,
     /// The shown tables as this client numbers them, by their numbers in the books.
     pub tables: &'a [Option<Table>; TABLES],
-}
-
-/// The changes of some records.
-#[derive(Default)]
-pub(crate) struct Changes {
-    /// The newest record.
-    newest: u64,
-    /// A bit for each table of which all has changed.
-    all: u64,
-    bytes: Vec<u8>,
-    /// Keys: their table, and where they lie.
-    keys: Vec<(u8, u32, u16)>,
-}
-
-impl Changes {
-    /// Those after a record.
-    fn after(snapshot: &mut dyn Operations, records: Table, applied: u64) -> Result<Self> {
-        let mut found = Self { newest: applied, ..Self::default() };
-        let from = log::key(applied + 1);
-        snapshot.scan(records, Range::between(&from, None), &mut |key, record| {
-            found.newest = log::number(key);
-            log::changes(record).for_each(|change| found.add(change));
-            ControlFlow::Continue(())
-        })?;
-        let Self { all, bytes, keys, .. } = &mut found;
-        keys.retain(|(table, _, _)| *all >> table & 1 == 0);
-        let of = |&(table, start, length): &(u8, u32, u16)| {
-            (table, &bytes[start as usize..start as usize + usize::from(length)])
-        };
-        keys.sort_unstable_by(|a, b| of(a).cmp(&of(b)));
-        keys.dedup_by(|a, b| of(a) == of(b));
-        Ok(found)
-    }
-
-    fn add(&mut self, change: Change<'_>) {
-        match change {
-            Change::All(table) => self.all |= 1 << table,
-            Change::Key(table, key) => {
-                // More than 4 GiB of keys: their tables are brought as a whole.
-                let Ok(start) = u32::try_from(self.bytes.len()) else {
-                    return self.all |= 1 << table;
-                };
-                self.keys.push((table, start, key.len() as u16));
-                self.bytes.extend_from_slice(key);
-            }
-        }
-    }
-
-    pub(crate) fn key(&self, &(_, start, length): &(u8, u32, u16)) -> &[u8] {
-        &self.bytes[start as usize..start as usize + usize::from(length)]
-    }
-
-    /// Its keys of a table, in their order.
-    pub(crate) fn of(&self, table: u8) -> &[(u8, u32, u16)] {
-        let start = self.keys.partition_point(|(of, _, _)| *of < table);
-        let end = self.keys.partition_point(|(of, _, _)| *of <= table);
-        &self.keys[start..end]
-    }
 }
 
 /// What is done to a table in the mirror's transaction before the changes are brought; behind them its

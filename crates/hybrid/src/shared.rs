@@ -11,6 +11,7 @@ use crate::books::TABLES;
 use crate::cold::{Cold, Files, RUN};
 use crate::keeper::Keeper;
 use crate::router::Router;
+use crate::state::State;
 
 /// The state that all clients of this process work on.
 pub(crate) struct Shared {
@@ -41,19 +42,6 @@ pub(crate) struct Shared {
     pub cold: Cold,
     /// Each client has another one of it.
     pub clients: Arc<()>,
-}
-
-/// What only one client at a time may look at.
-#[derive(Default)]
-pub(crate) struct State {
-    /// The number of the last mirror.
-    pub generation: u64,
-    /// The largest key that may be in the mirror, by the table's number; without one nothing is known.
-    pub highest: Vec<Option<Vec<u8>>>,
-    /// Rows changed since the mirror's file was written.
-    pub unwritten: u64,
-    /// A bit for each table whose view knows of rows of chunks that are invalid.
-    pub overlaid: u64,
 }
 
 /// Stands in the names of what the hybrid itself keeps in the mirror, beside tables and columns whose names

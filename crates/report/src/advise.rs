@@ -7,6 +7,7 @@ mod criteria;
 mod devices;
 mod facts;
 mod levels;
+mod line;
 mod meant;
 mod pace;
 pub(crate) mod pick;
@@ -168,7 +169,7 @@ fn table<'a>(
     let made_of = |group: &Group<'_>| -> Vec<&'static str> {
         let own = tiers.iter().filter(|(tier, _)| *tier == group.durability);
         let lines = own.flat_map(|(_, lines)| lines);
-        let has = |lines: &[ratios::Line<'_>]| lines.iter().any(|l| l.workload == group.workload);
+        let has = |lines: &[line::Line<'_>]| lines.iter().any(|l| l.workload == group.workload);
         lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
     };
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));

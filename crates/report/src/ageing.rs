@@ -9,7 +9,8 @@ use embermark_model::result::{
 };
 
 use crate::grid::{self, Annotated, Grid, Text, Tone};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::statistics::total;
 use crate::{flash, format, text};
 

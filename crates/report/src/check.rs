@@ -7,7 +7,7 @@ mod render;
 mod rules;
 mod spread;
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Cell, PhaseResult, ResultFile};
 use serde::Serialize;
 
 pub use anonymous::{Anonymous, anonymous};
@@ -53,4 +53,17 @@ pub fn check(file: &ResultFile) -> Vec<Answer> {
 /// Whether a result may be published: no rule failed.
 pub fn may_stand(answers: &[Answer]) -> bool {
     !answers.iter().any(|answer| matches!(answer.finding, Finding::Failed(_)))
+}
+
+/// Cells with figures of engines that are compared.
+fn measured(file: &ResultFile) -> impl Iterator<Item = &Cell> {
+    file.cells.iter().filter(|cell| !cell.reference && !cell.trials.is_empty())
+}
+
+/// Their phases, each with its cell.
+fn phases(file: &ResultFile) -> impl Iterator<Item = (&Cell, &PhaseResult)> {
+    measured(file).flat_map(|cell| {
+        let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
+        parts.map(move |part| (cell, part))
+    })
 }

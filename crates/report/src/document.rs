@@ -4,9 +4,9 @@ use embermark_model::result::ResultFile;
 
 use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
-use crate::notes::{self, Section};
+use crate::note::Section;
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, ageing, cost, flash, published, scaling, shown, summary, table};
+use crate::{Options, ageing, cost, flash, notes, published, scaling, shown, summary, table};
 
 /// What stands between two blank lines, or more than that of it.
 pub(crate) enum Block {

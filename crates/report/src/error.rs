@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use embermark_model::result::SCHEMA;
 
-use crate::load::LARGEST_MIB;
+/// The most MiB of JSON that are read of a result. One of 500 cells with every figure there is has some 10.
+pub(crate) const LARGEST_MIB: u64 = 512;
 
 /// Why a result could not be read or shown. The path is the file's.
 #[derive(Debug, thiserror::Error)]

@@ -13,6 +13,7 @@ mod lines;
 pub(crate) mod markdown;
 mod observed;
 mod parquet;
+mod rows;
 mod several;
 mod statistics;
 mod timeline;

@@ -10,7 +10,7 @@ pub(crate) use tables::{label, lead, marks, of};
 
 use serde::Serialize;
 
-use crate::notes::Note;
+use crate::note::Note;
 use crate::summary::Group;
 
 /// The best of its row.

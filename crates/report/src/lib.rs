@@ -20,6 +20,7 @@ mod grid;
 pub mod html;
 mod kinds;
 mod load;
+mod note;
 mod notes;
 mod overview;
 pub mod published;

@@ -13,13 +13,11 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
+use crate::error::LARGEST_MIB;
 use crate::{ReportError, text};
 
 /// The most bytes of a text that an engine says: a run keeps 10,000 characters of one at most.
 const LONGEST_TEXT: usize = 1 << 20;
-
-/// The most MiB of JSON that are read of a result. One of 500 cells with every figure there is has some 10.
-pub(crate) const LARGEST_MIB: u64 = 512;
 
 /// The first bytes of a gzip file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];

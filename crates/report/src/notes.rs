@@ -8,6 +8,7 @@ mod pipelined;
 mod provenance;
 mod reading;
 mod repeated;
+mod seen;
 mod sharing;
 mod steady;
 pub(crate) mod storage;
@@ -16,37 +17,15 @@ mod timed;
 use std::path::Path;
 
 use embermark_model::result::ResultFile;
-use serde::Serialize;
 
 pub(crate) use provenance::{hardware, machine};
 
 use crate::drift::{self, Drift};
+use crate::note::{Note, Section, filled, names, note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
 use crate::summary::Comparison;
 use crate::text;
-
-/// Lines under one heading. No section is empty.
-#[derive(Clone, Debug, Serialize)]
-pub struct Section {
-    /// The heading.
-    pub title: String,
-    /// The lines.
-    pub notes: Vec<Note>,
-}
-
-/// One line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Note {
-    /// The subject; may be empty.
-    pub about: String,
-    /// The text.
-    pub says: String,
-}
-
-pub(crate) fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
-    Note { about: about.into(), says: says.into() }
-}
 
 /// Returns the warning at the top of a report with figures that may not be published.
 pub(crate) fn face(file: &ResultFile) -> Option<String> {
@@ -90,14 +69,6 @@ pub(crate) fn sections(
     ])
 }
 
-/// Returns the sections that are not empty.
-pub(crate) fn filled<T: Into<String>>(
-    sections: impl IntoIterator<Item = (T, Vec<Note>)>,
-) -> Vec<Section> {
-    let sections = sections.into_iter().filter(|(_, notes)| !notes.is_empty());
-    sections.map(|(title, notes)| Section { title: title.into(), notes }).collect()
-}
-
 /// Returns what may have disturbed the figures.
 pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     let drift = drift::of(file).filter(Drift::is_notable);
@@ -108,9 +79,4 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     let warnings = file.manifest.warnings.iter().cloned().chain(drift);
     let warnings = warnings.map(|warning| note("", text::plain(&warning)));
     warnings.chain(storage::fast(file)).chain(storage::late(file)).collect()
-}
-
-/// Joins names without repetition.
-pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
-    text::unique(all).join(", ")
 }

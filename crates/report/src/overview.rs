@@ -18,11 +18,11 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
 use crate::grid::{self, Grid, Text, Tone};
-use crate::notes::{self, Note};
+use crate::note::Note;
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
 use crate::summary::{Comparison, Measured, Protocol};
-use crate::{Options, advise, format, summary, table, text};
+use crate::{Options, advise, format, notes, summary, table, text};
 use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};

@@ -11,7 +11,8 @@ use embermark_model::{Conditions, Scale};
 use serde::Deserialize;
 
 use crate::grid::{Annotated, Grid, Text};
-use crate::notes::note;
+use crate::note::note;
+
 use crate::summary::{Comparison, Figure};
 use crate::{Beside, format, text};
 

@@ -16,6 +16,7 @@ mod protocol;
 mod sharing;
 mod shortfall;
 mod usage;
+mod work;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -41,7 +42,8 @@ pub(crate) use phases::Phases;
 pub use protocol::Protocol;
 pub use sharing::{Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
-pub use usage::{Resource, Usage, Work};
+pub use usage::{Resource, Usage};
+pub use work::Work;
 
 use crate::kinds::Kinds;
 use crate::text;

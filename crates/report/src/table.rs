@@ -10,7 +10,7 @@ use textwrap::core::display_width;
 
 use crate::Options;
 use crate::grid::{Grid, Text, Tone};
-use crate::notes::Note;
+use crate::note::Note;
 
 /// A rule under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));

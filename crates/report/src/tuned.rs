@@ -9,8 +9,9 @@ use embermark_model::tuning_result::{
 
 use crate::format::{bytes, duration};
 use crate::grid::{Grid, Text};
+use crate::note::{Note, note};
 use crate::notes::storage::imitated;
-use crate::notes::{Note, note};
+
 use crate::text::{clipped, joined, plain};
 
 /// The longest message that is told; the result file has it whole.

@@ -15,8 +15,8 @@ use embermark_durability::journal::Journal;
 use embermark_harness::{JOURNAL, RESULT, interrupt};
 use embermark_report::shown::full_disk_markdown;
 
-use super::measure::PAGE;
-use super::run::{INTERRUPTED, default_out};
+use super::measure::{INTERRUPTED, PAGE};
+use super::options::default_out;
 use super::{output, page};
 use crate::error::Failure;
 pub use args::DurabilityArgs;

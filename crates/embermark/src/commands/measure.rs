@@ -140,6 +140,9 @@ pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Kn
     }
 }
 
+/// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
 /// 1 when a cell, or a trial of one, is wrong, failed or timed out.
 pub fn exit_status(result: &ResultFile) -> ExitCode {
     ExitCode::from(u8::from(is_failure(result)))

@@ -13,6 +13,7 @@ pub mod fleet;
 pub mod gate;
 pub mod init;
 mod measure;
+mod options;
 pub mod output;
 mod page;
 mod rate;

@@ -11,9 +11,9 @@ use embermark_harness::{JOURNAL, RESULT, RunOptions, device};
 use embermark_model::result::ResultFile;
 use embermark_report::{load, reproduction};
 
-use super::measure::{How, Measured, is_failure, measure, write_beside};
+use super::measure::{How, INTERRUPTED, Measured, is_failure, measure, write_beside};
+use super::options::{OptionArgs, default_out};
 use super::output;
-use super::run::{INTERRUPTED, OptionArgs, default_out};
 use super::show::{Known, RESULT as RESULT_HEADING, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};

@@ -2,28 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use embermark_harness::cells::{self, PlannedCell};
-use embermark_harness::energy::EnergyOptions;
-use embermark_harness::{Catalog, Foreseen, RESULT, RunOptions, device, foreseen, interrupt};
+use embermark_harness::{Catalog, Foreseen, RESULT, RunOptions, foreseen};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
 use embermark_workloads::{Info, WORKLOADS};
 
-use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
+use super::measure::{
+    How, INTERRUPTED, Measured, PAGE, TABLES, exit_status, measure, write_beside,
+};
+use super::options::{OptionArgs, default_out};
 use super::output;
 use super::repeat;
-use super::show::{Known, RESULT as OF_RESULT, ShowArgs};
+use super::show::{Known, RESULT as OF_RESULT};
 use crate::error::Failure;
-use crate::plan::{CONDITIONS, PlanArgs, milliseconds, urls};
-
-/// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
-pub const INTERRUPTED: u8 = 130;
+use crate::plan::{PlanArgs, urls};
 
 /// The arguments of `embermark run`.
 #[derive(Args)]
@@ -77,65 +76,6 @@ pub struct FileArgs {
     /// synthetic rows and all orders [default: 42].
     #[arg(help_heading = OF_RESULT, long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-}
-
-/// How and where a plan is carried out.
-#[derive(Args)]
-pub struct OptionArgs {
-    /// Write result, journal and logs to this new folder [default: results/DATE-TIME]
-    #[arg(help_heading = OF_RESULT, short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    /// Keep the databases in this folder, on the disk to measure [default: in the result's folder]
-    #[arg(help_heading = OF_RESULT, long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-
-    /// Emulate the memory and CPU of a small device: pi-zero, pi-zero2, pi3, pi4, pi5
-    ///
-    /// The result is marked as an emulation. Needs root or a delegated control group (v2).
-    #[arg(help_heading = CONDITIONS, long, value_name = "DEVICE")]
-    device: Option<String>,
-
-    /// Leave out the trials that count bytes, flushes and sizes
-    ///
-    /// They run after the timed ones. As root, each has a loop device of its own, which counts the bytes and
-    /// flushes that reach a disk. Without root, they only measure the size of a database loaded once.
-    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
-    pub no_counting: bool,
-
-    /// Mark the run for an external power meter with a load pattern before and after it
-    ///
-    /// Start the meter first, stop it last. `embermark energy` finds the run in its record by the pattern.
-    #[arg(help_heading = CONDITIONS, hide_short_help = true, long)]
-    metered: bool,
-
-    /// Time to measure the idle power before the first trial, if the machine has a power sensor
-    /// [default: 10s]
-    #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_name = "TIME")]
-    idle: Option<String>,
-
-    #[command(flatten)]
-    pub show: ShowArgs,
-}
-
-impl OptionArgs {
-    /// What they mean for a run in a folder.
-    pub fn of_run(&self, out: &Path) -> Result<RunOptions, Failure> {
-        let device = self.device.as_deref().map(device::find).transpose();
-        let mut energy = EnergyOptions { metered: self.metered, ..EnergyOptions::default() };
-        if let Some(idle) = &self.idle {
-            energy.idle = Duration::from_millis(milliseconds("--idle", idle)?);
-        }
-        Ok(RunOptions {
-            energy,
-            data: self.dir.clone(),
-            device: device.map_err(Failure::usage)?,
-            count: !self.no_counting,
-            explain: self.show.explains(),
-            interrupt: interrupt::on_signals()?,
-            ..RunOptions::new(out)?
-        })
-    }
 }
 
 /// Finds the highest rate that is sustained, where no workload is named of the first that looks for one.
@@ -288,10 +228,4 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
         Plan { window_ms: plan.window_ms.filter(|_| given.window.is_some()), ..plan.clone() };
     cells::check_effects(&asked, &catalog)?;
     Ok(plan)
-}
-
-/// A folder of its own for each run, named by the time in UTC.
-pub fn default_out() -> PathBuf {
-    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
-    PathBuf::from("results").join(now.strftime("%Y-%m-%d-%H%M%S").to_string())
 }

@@ -20,8 +20,8 @@ use embermark_report::summary::{Resource, Usage};
 use embermark_report::tuned;
 use embermark_tune::{Measured, Subject, Worth, search};
 
-use super::measure::PAGE;
-use super::run::{INTERRUPTED, default_out};
+use super::measure::{INTERRUPTED, PAGE};
+use super::options::default_out;
 use super::{output, page};
 use crate::error::Failure;
 use crate::plan::{PlanArgs, configurations, milliseconds, parsed, refuse_clients};

@@ -74,7 +74,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
         Ok(result) => result,
         Err(error @ HarnessError::Interrupted { .. }) => {
             say!("embermark: {error}");
-            return Ok(ExitCode::from(super::run::INTERRUPTED));
+            return Ok(ExitCode::from(super::measure::INTERRUPTED));
         }
         Err(error) => return Err(error.into()),
     };

@@ -10,7 +10,7 @@ use embermark_model::{Configuration, Configurations, MemoryLimit};
 use embermark_workloads::{FASTEST, Info as WorkloadInfo};
 
 use super::{distinct, is_due, sharing};
-use crate::machine::System;
+use crate::system::System;
 use crate::{Catalog, HarnessError};
 
 /// The least limit of memory.

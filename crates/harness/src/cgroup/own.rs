@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Limits, mounted, own, v1};
-use crate::machine::{System, read};
+use crate::system::{System, read};
 
 /// Limits of memory and of CPU time, the least over the group of this process and all above it, by the
 /// names and in the units of cgroup v2: `memory.max` in bytes, `cpu.max` as quota and period in
@@ -63,7 +63,7 @@ fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::tests::tree;
+    use crate::system::tests::tree;
 
     const V2: &str = "30 27 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
 

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use super::{Hierarchy, Limit, Limits};
-use crate::machine::System;
+use crate::system::System;
 
 /// The place for groups, one of each controller.
 pub(super) fn open(

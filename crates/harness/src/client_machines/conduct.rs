@@ -13,7 +13,7 @@ use crate::cells::{self, PlannedCell};
 use crate::journal::{self, EndedTrial, Head, Line};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
-use crate::result_file::write_result;
+use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
 use crate::{HarnessError, manifest, schedule, secrecy};
 
@@ -68,7 +68,7 @@ pub fn conduct(
     if complete {
         conductor.journal.add(Line::End { finished: manifest::now() })?;
     }
-    let result = journal::assemble(&conductor.journal);
+    let result = assemble(&conductor.journal);
     write_result(&dirs.result(), &result)?;
     match complete || !options.interrupt.is_set() {
         true => Ok(result),
@@ -105,6 +105,14 @@ impl From<HarnessError> for Stop {
     fn from(error: HarnessError) -> Self {
         Self::Run(error)
     }
+}
+
+/// A reply to another order.
+pub(super) fn unheard(what: &str) -> Stop {
+    Stop::Failed(
+        Status::Failed,
+        format!("a client machine replied to another order than to {what}"),
+    )
 }
 
 impl Conductor<'_> {

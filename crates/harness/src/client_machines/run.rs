@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 use embermark_model::result::Run;
 use embermark_model::{CellId, Status};
 
-use super::conduct::{Conductor, Stop};
+use super::conduct::{Conductor, Stop, unheard};
 use super::machine::wall_ns;
 use super::merge::{Merged, OfMachine, merge};
 use super::protocol::{Order, Ran, Reply};
-use super::trial::unheard;
 use crate::HarnessError;
 
 /// A machine that begins later than this after the agreed moment is told of as late, as is one whose clock is

@@ -14,7 +14,7 @@ use nix::unistd::setsid;
 use super::machine::{Machine, Refused};
 use super::protocol::{Facts, Order, Reply};
 use crate::child::exit;
-use crate::machine::System;
+use crate::system::System;
 use crate::{Catalog, manifest};
 
 /// Where it listens, in its folder. Short: a socket's path has 108 bytes at most.

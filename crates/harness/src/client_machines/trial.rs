@@ -5,7 +5,7 @@ use embermark_model::result::{ClockOffset, Latency, PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 
 use super::carrier::Carried;
-use super::conduct::{Conductor, Stop};
+use super::conduct::{Conductor, Stop, unheard};
 use super::merge::Merged;
 use super::protocol::{Job, Order, Reply};
 use super::run::Ended;
@@ -187,12 +187,4 @@ impl Conductor<'_> {
         }
         stop.map_or(Ok((all, clocks)), Err)
     }
-}
-
-/// A reply to another order.
-pub(super) fn unheard(what: &str) -> Stop {
-    Stop::Failed(
-        Status::Failed,
-        format!("a client machine replied to another order than to {what}"),
-    )
 }

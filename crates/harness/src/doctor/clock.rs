@@ -1,6 +1,6 @@
 //! The clocks: what measures time, and whether the time of day is right.
 
-use crate::machine::System;
+use crate::system::System;
 
 /// Sources that a program reads without a system call: of others each reading takes about a microsecond.
 const FAST: [&str; 5] =

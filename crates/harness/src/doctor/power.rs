@@ -1,6 +1,6 @@
 //! The power supply.
 
-use crate::machine::{System, read};
+use crate::system::{System, read};
 use crate::throttle;
 
 /// What supplies the machine, where it tells.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::size;
 use crate::block_device::{self, kind, name};
-use crate::machine::{System, read};
+use crate::system::{System, read};
 use crate::wear::{life_time, spare_blocks};
 
 /// The folder in `/sys` of the disk that holds `data`, whose file system was mounted from `source`.

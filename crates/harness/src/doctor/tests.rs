@@ -6,7 +6,7 @@ use nix::sys::stat::makedev;
 
 use super::*;
 use crate::block_device;
-use crate::machine::tests::tree;
+use crate::system::tests::tree;
 
 struct Tree(tempfile::TempDir);
 

@@ -1,21 +1,12 @@
 //! Power inputs in `/sys/class/hwmon` (kernel documentation, `hwmon/sysfs-interface`): INA2xx and INA3221 of
 //! boards, power supplies, graphics cards.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::source::{Found, Kind, Source};
-use crate::machine::{System, read};
+use super::source::{Found, Input, Kind, Power, Source};
+use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/hwmon";
-
-/// Where a power is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// Microwatts.
-    Power(PathBuf),
-    /// Milliamperes and millivolts.
-    Product(PathBuf, PathBuf),
-}
 
 impl Input {
     /// Watts now; `None` where it cannot be read.
@@ -45,11 +36,7 @@ pub(super) fn find(system: &System) -> Found {
                 id = format!("{folder} {id}");
             }
             let about = format!("{id} by hwmon");
-            sources.push(Source {
-                id,
-                about,
-                kind: Kind::Power(super::source::Power::Hwmon(input)),
-            });
+            sources.push(Source { id, about, kind: Kind::Power(Power::Hwmon(input)) });
         }
     }
     let absent =
@@ -87,7 +74,7 @@ fn products(chip: &Path) -> Vec<(String, Input)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::tests::tree;
+    use crate::system::tests::tree;
 
     fn watts(found: &Found) -> Vec<(&str, f64)> {
         let of = |source: &'_ Source| match &source.kind {

@@ -100,8 +100,8 @@ mod tests {
 
     use super::*;
     use crate::energy::find;
-    use crate::machine::System;
-    use crate::machine::tests::tree;
+    use crate::system::System;
+    use crate::system::tests::tree;
 
     #[test]
     fn the_idle_draw_is_what_was_read_in_that_time_and_the_largest_input_comes_first() {

@@ -17,8 +17,18 @@ pub(crate) const PATTERN: [bool; 15] = {
     [OFF, ON, ON, ON, ON, ON, OFF, OFF, ON, ON, OFF, ON, OFF, ON, OFF]
 };
 
+impl Sampler {
+    /// Makes the load pattern by which an external meter's clock is known; whether it came to its end.
+    pub fn mark(&self, slot: Duration, interrupt: &Interrupt) -> bool {
+        let made = make(self, slot, interrupt);
+        let is_made = made.is_some();
+        self.known.borrow_mut().markers.extend(made);
+        is_made
+    }
+}
+
 /// Makes the pattern, each part of it that long; when that was. `None` where it was interrupted.
-pub(super) fn make(sampler: &Sampler, slot: Duration, interrupt: &Interrupt) -> Option<Period> {
+fn make(sampler: &Sampler, slot: Duration, interrupt: &Interrupt) -> Option<Period> {
     let began = seconds()?;
     let start = Instant::now();
     for (part, works) in (1..).zip(PATTERN) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Sampler, find};
-use crate::machine::System;
+use crate::system::System;
 
 /// How energy is measured.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::counter::{Zone, microjoules};
 use super::source::{Found, Kind, Source};
-use crate::machine::{System, read};
+use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/powercap";
 
@@ -139,7 +139,7 @@ mod tests {
     use nix::unistd::{Uid, setfsuid};
 
     use super::*;
-    use crate::machine::tests::tree;
+    use crate::system::tests::tree;
 
     const RAPL: &str = "sys/class/powercap/intel-rapl";
 

@@ -4,13 +4,11 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use embermark_model::result::{Energy, EnergyMeasurement, EnergySource, Period, Run};
-use jiff::{SignedDuration, Timestamp};
 
 use super::counter::{Counted, Counter, Window, Zone};
 use super::curve::Curve;
-use super::marker;
 use super::source::{Found, Kind, Power, Source};
-use crate::Interrupt;
+use super::wall_clock::WallClock;
 use crate::clock::monotonic_ns;
 
 /// The shortest run whose energy a counter tells: RAPL's change once a millisecond.
@@ -27,7 +25,7 @@ pub(crate) struct Sampler {
     clock: WallClock,
     watched: RefCell<Vec<Watched>>,
     /// What is known of the sources, those of the figures first.
-    known: RefCell<EnergyMeasurement>,
+    pub(super) known: RefCell<EnergyMeasurement>,
 }
 
 /// A source and what was read of it.
@@ -227,14 +225,6 @@ impl Sampler {
         look(&self.watched.borrow())
     }
 
-    /// Makes the load pattern by which an external meter's clock is known; whether it came to its end.
-    pub fn mark(&self, slot: Duration, interrupt: &Interrupt) -> bool {
-        let made = marker::make(self, slot, interrupt);
-        let is_made = made.is_some();
-        self.known.borrow_mut().markers.extend(made);
-        is_made
-    }
-
     /// The time of day of what began and ended then, in seconds of the monotonic clock.
     pub(super) fn period(&self, began: f64, ended: f64) -> Period {
         self.clock.period(((began * 1e9) as u64, (ended * 1e9) as u64))
@@ -288,25 +278,6 @@ pub(super) fn seconds() -> Option<f64> {
 
 fn as_seconds((began, ended): (u64, u64)) -> (f64, f64) {
     (began as f64 / 1e9, ended as f64 / 1e9)
-}
-
-/// The time of day of one moment of the monotonic clock: of all times of a run, so that a clock that is
-/// set in the middle of it moves none against the others.
-struct WallClock {
-    monotonic: u64,
-    day: Timestamp,
-}
-
-impl WallClock {
-    fn now() -> Self {
-        Self { monotonic: monotonic_ns().unwrap_or_default(), day: Timestamp::now() }
-    }
-
-    fn period(&self, (began, ended): (u64, u64)) -> Period {
-        let since = began.cast_signed() - self.monotonic.cast_signed();
-        let day = self.day.checked_add(SignedDuration::from_nanos(since)).unwrap_or(self.day);
-        Period { began: day.to_string(), lasted_ns: ended.saturating_sub(began) }
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
-//! The sources of energy of a device.
+//! What a source of energy is.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use super::counter::{Counter, Zone};
-use super::hwmon::Input;
-use super::{hwmon, pmic, powercap};
-use crate::machine::System;
 
 /// Something that measures energy or power.
 #[derive(Clone, Debug)]
@@ -33,23 +29,13 @@ pub(crate) enum Power {
     Pmic(PathBuf),
 }
 
-impl Power {
-    /// Watts now.
-    pub fn watts(&self) -> Option<f64> {
-        match self {
-            Self::Hwmon(input) => input.watts(),
-            Self::Pmic(program) => pmic::watts(program),
-        }
-    }
-
-    /// How often it is sampled: a file ten times a second, a program, which takes some milliseconds of
-    /// CPU time, once.
-    pub const fn period(&self) -> Duration {
-        match self {
-            Self::Hwmon(_) => Duration::from_millis(100),
-            Self::Pmic(_) => Duration::from_secs(1),
-        }
-    }
+/// The files of a power input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Microwatts.
+    Power(PathBuf),
+    /// Milliamperes and millivolts.
+    Product(PathBuf, PathBuf),
 }
 
 impl Source {
@@ -67,16 +53,4 @@ impl Source {
 pub(crate) struct Found {
     pub sources: Vec<Source>,
     pub absent: Vec<String>,
-}
-
-/// Looks for all of them. Those of memory alone come last.
-pub(crate) fn find(system: &System) -> Found {
-    let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
-    let mut found = Found::default();
-    for Found { sources, absent } in all {
-        found.sources.extend(sources);
-        found.absent.extend(absent);
-    }
-    found.sources.sort_by_key(|source| source.id == "dram");
-    found
 }

@@ -3,10 +3,10 @@
 use embermark_meter::Meter;
 use embermark_model::result::{Explained, OsCost};
 
-use super::Explain;
 use super::counters::Counters;
 use super::marks::Mark;
 use super::usage::{Processes, Reading};
+use crate::protocol::Explain;
 
 /// Explains the runs of a trial.
 pub(crate) struct Explainer {

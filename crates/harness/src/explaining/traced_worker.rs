@@ -11,10 +11,10 @@ use embermark_model::Status;
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use super::Explain;
 use super::ptrace::Change;
 use super::tracer::Tracer;
-use crate::protocol::{Event, Job, Request, send};
+use crate::protocol::{Event, Explain, Job, send};
+use crate::request::Request;
 
 /// Runs `job` in a worker that is traced, which writes its events itself; what was counted goes
 /// between them.

@@ -7,8 +7,7 @@ use embermark_model::foreign::{self, clipped};
 use embermark_model::{CellId, Status};
 use indicatif::HumanDuration;
 
-use super::Progress;
-use crate::race::written;
+use super::{Progress, format_duration};
 
 /// With fewer trials ended, how long the others take is not guessed: some take a hundred times as
 /// long as others.
@@ -95,7 +94,7 @@ impl<W: Write> Progress for Lines<W> {
                 let line = format!("{}: {}", self.current, ending(status, reason, wall));
                 self.line(&line);
             } else if minutes > said {
-                let (ended, lasts_for) = (self.ended, written(lasts));
+                let (ended, lasts_for) = (self.ended, format_duration(lasts));
                 let left = lasts.saturating_sub(began.elapsed()).as_secs();
                 self.line(&format!("{minutes} min of {lasts_for}: {ended} trials, {left} s to go"));
             }

@@ -13,7 +13,8 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
-use crate::journal::{self, EndedTrial};
+use crate::journal::EndedTrial;
+use crate::result_file::assemble;
 use crate::session::Run;
 
 /// Time from the beginning of a run until which what is known is shown, also when not every cell had a trial: before a
@@ -153,7 +154,7 @@ impl Run<'_> {
             let lasts = expected(&own, &self.journal.trials);
             let is_known = !self.journal.trials.is_empty();
             if !is_shown && is_known && self.began.elapsed() + lasts > FIRST_SCREEN {
-                self.progress.so_far(&journal::assemble(&self.journal));
+                self.progress.so_far(&assemble(&self.journal));
                 is_shown = true;
             }
             if Instant::now() + lasts > ends {
@@ -162,13 +163,13 @@ impl Run<'_> {
             }
             // A table of which a part is measured compares few, and is shown only where nothing else is known.
             let mut is_part_shown = false;
-            let known = (is_known && !is_shown).then(|| journal::assemble(&self.journal));
+            let known = (is_known && !is_shown).then(|| assemble(&self.journal));
             for cell in table {
                 let lasts = expected(&[&cells[cell]], &self.journal.trials);
                 let is_late = self.began.elapsed() + lasts > LATEST_SCREEN;
                 if is_late && !is_shown && !self.journal.trials.is_empty() {
                     is_part_shown = known.is_none();
-                    let part = || journal::assemble(&self.journal);
+                    let part = || assemble(&self.journal);
                     self.progress.so_far(&known.clone().unwrap_or_else(part));
                     is_shown = true;
                 }
@@ -179,11 +180,11 @@ impl Run<'_> {
                 }
             }
             if is_part_shown {
-                self.progress.so_far(&journal::assemble(&self.journal));
+                self.progress.so_far(&assemble(&self.journal));
             }
         }
         if missed.is_empty() {
-            self.progress.so_far(&journal::assemble(&self.journal));
+            self.progress.so_far(&assemble(&self.journal));
             return Ok(true);
         }
         self.warn(format!(

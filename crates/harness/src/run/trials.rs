@@ -10,9 +10,9 @@ use indicatif::HumanDuration;
 use crate::cells::{self, PlannedCell};
 use crate::journal::Line;
 use crate::outdir::RESULT;
-use crate::result_file::write_result;
+use crate::result_file::{assemble, write_result};
 use crate::session::Run;
-use crate::{HarnessError, journal, manifest, race, schedule};
+use crate::{HarnessError, manifest, progress, schedule};
 
 /// Announces the trials before any is timed: `105 trials, each ended after 30 minutes at the latest
 /// (timeout)`.
@@ -74,7 +74,7 @@ impl Run<'_> {
         self.progress.note(&format!(
             "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
             cells.len(),
-            race::written(lasts)
+            progress::format_duration(lasts)
         ));
         self.progress.started_for(self.began, lasts);
         let counts = self.counts(cells);
@@ -104,7 +104,7 @@ impl Run<'_> {
             self.after_trials()?;
             self.journal.add(Line::End { finished: manifest::now() })?;
         }
-        let result = journal::assemble(&self.journal);
+        let result = assemble(&self.journal);
         if self.dirs.is_there() {
             write_result(&self.dirs.result(), &result)?;
         } else {
@@ -119,7 +119,7 @@ impl Run<'_> {
     /// Writes the result of a run whose folder was removed: into that folder, created again, or otherwise
     /// into a temporary one. Notes where.
     fn keep_result(&mut self) {
-        let result = journal::assemble(&self.journal);
+        let result = assemble(&self.journal);
         let mut folders = vec![self.dirs.path().to_owned()];
         folders.push(std::env::temp_dir().join(&self.guest));
         for folder in folders {

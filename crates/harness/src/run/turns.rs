@@ -5,9 +5,10 @@ use embermark_model::result::{Drift, Trial};
 
 use crate::cells::PlannedCell;
 use crate::journal::{EndedTrial, Line};
-use crate::machine::System;
+use crate::purpose::Purpose;
 use crate::schedule::Turn;
-use crate::session::{Purpose, Run};
+use crate::session::Run;
+use crate::system::System;
 use crate::{HarnessError, race, throttle};
 
 impl Run<'_> {

@@ -7,28 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use embermark_model::Scale;
-use embermark_model::plan::{Dataset, Plan};
+use embermark_model::plan::Dataset;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK_UP, prepare};
-use crate::protocol::Request;
-use crate::trial::WorkerCommand;
+use crate::request::{Request, Staging};
+use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
-
-/// Rows to be prepared.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Staging {
-    /// The process that asks: a worker that has lost it ends at once.
-    pub parent: u32,
-    /// What was asked for: the files, the seed and the workload files are the run's.
-    pub plan: Plan,
-    /// The workload.
-    pub workload: String,
-    /// Its scales.
-    pub scales: Vec<Scale>,
-    /// Where the rows go.
-    pub dir: PathBuf,
-}
 
 /// Rows of a scale: their file, and what they are.
 pub(crate) type Prepared = (Scale, PathBuf, Dataset);

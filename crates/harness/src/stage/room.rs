@@ -7,7 +7,7 @@ use embermark_model::Scale;
 use embermark_workloads::Source;
 
 use super::failed;
-use crate::machine::System;
+use crate::system::System;
 use crate::{HarnessError, disk};
 
 /// Scales below this are staged without a look at the disk: it says so itself when it is full.

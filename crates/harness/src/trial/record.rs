@@ -4,9 +4,9 @@ use embermark_model::Status;
 use embermark_model::foreign::shortened;
 use embermark_model::result::{PhaseResult, Trial};
 
+use super::OnDisk;
 use super::memory::Samples;
 use crate::explaining::{TracedProcess, of_traced};
-use crate::flash::OnDisk;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 

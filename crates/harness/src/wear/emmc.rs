@@ -6,7 +6,7 @@ use std::path::Path;
 use embermark_model::result::{WearCounter, WearUnit};
 
 use super::Counted;
-use crate::machine::read;
+use crate::system::read;
 
 const LIFE: &str = "device/life_time";
 const SPARE: &str = "device/pre_eol_info";

@@ -5,7 +5,7 @@ use embermark_model::result::{WearCounter, WearUnit};
 
 use super::Counted;
 use crate::block_device;
-use crate::machine::System;
+use crate::system::System;
 
 pub(super) fn counters(system: &System, device: u64, source: Option<&str>) -> Counted {
     let partition = block_device::of(system, device, source);

@@ -7,7 +7,7 @@ use nix::sys::stat::{major, minor};
 use tempfile::TempDir;
 
 use super::*;
-use crate::machine::tests::tree;
+use crate::system::tests::tree;
 
 /// A device whose databases' folder lies on the disk with these files; with a `smartctl` that says that.
 struct Device {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use embermark_harness::{HarnessError, JOURNAL, journal};
+use embermark_harness::{HarnessError, JOURNAL, assemble, journal};
 use embermark_model::result::SCHEMA;
 use embermark_model::{Durability, Status};
 
@@ -21,7 +21,7 @@ crate::tests!(
 fn a_journal_says_all_that_the_result_says() {
     let out = Out::new();
     let result = run(&plan(&["good", "absent", "wrong"]), &out.options()).unwrap();
-    let again = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
+    let again = assemble(&journal::read(&out.path(JOURNAL)).unwrap());
     let json = |result| serde_json::to_value(result).unwrap();
     assert_eq!(json(again), json(result.clone()));
     let written = fs::read(out.path("result.json")).unwrap();
@@ -51,7 +51,7 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
         fs::write(&cut, &whole[..length]).unwrap();
         let journal = journal::read(&cut).unwrap();
         assert_eq!((journal.trials.len(), journal.finished.is_some()), (trials, false));
-        let result = journal::assemble(&journal);
+        let result = assemble(&journal);
         assert_eq!((result.cells.len(), result.manifest.finished), (2, None));
         let missing = result.cells.iter().filter(|cell| cell.trials.is_empty());
         for cell in missing.clone() {
@@ -74,7 +74,7 @@ fn a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not() {
         let mut journal = whole.clone();
         (journal.trials[1].trial.status, journal.trials[1].trial.reason) =
             (status, Some("killed by signal 9".to_owned()));
-        let cell = journal::assemble(&journal).cells.remove(0);
+        let cell = assemble(&journal).cells.remove(0);
         assert_eq!((cell.trials.len(), cell.lost_trials.len()), (kept, 3 - kept), "{status}");
         assert_eq!(cell.status, if status == Status::Wrong { status } else { Status::Ok });
         assert_eq!(cell.has_failure(), status.is_failure());
@@ -85,7 +85,7 @@ fn a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not() {
     // Where none ended well there are no others.
     let mut journal = whole;
     journal.trials.iter_mut().for_each(|ended| ended.trial.status = Status::Failed);
-    let cell = journal::assemble(&journal).cells.remove(0);
+    let cell = assemble(&journal).cells.remove(0);
     assert_eq!((cell.status, cell.trials.len()), (Status::Failed, 3));
 }
 
@@ -111,7 +111,7 @@ fn a_journal_of_the_version_before_is_read() {
     // Of a run by two clients at a rate, killed in its third trial.
     let journal = journal::read(Path::new("tests/fixtures/journal-2.jsonl")).unwrap();
     assert_eq!((journal.head.embermark_journal, journal.trials.len()), (2, 2));
-    let result = journal::assemble(&journal);
+    let result = assemble(&journal);
     assert_eq!(result.schema, SCHEMA);
     let plan = &result.plan;
     assert_eq!((plan.warmup_runs, plan.max_run_time_ms), (1, Some(5_000)));

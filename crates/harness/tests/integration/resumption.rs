@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::Silent;
-use embermark_harness::{HarnessError, JOURNAL, RESULT, RunOptions, journal, resume};
+use embermark_harness::{HarnessError, JOURNAL, RESULT, RunOptions, assemble, journal, resume};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -89,7 +89,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
     let cuts = ends.iter().map(|end| end + 1).chain(ends.windows(2).map(|w| (w[0] + w[1]) / 2));
     for cut in cuts {
         let out = left(&whole[..cut]);
-        let before = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
+        let before = assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         let result = go_on(None, &out.options()).unwrap();
         assert_eq!(shape(&result), shape(&undisturbed), "cut at {cut}");
         let trials = trials_of(&result);
@@ -98,7 +98,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
         assert_eq!(result.manifest.run_id, undisturbed.manifest.run_id);
         assert_eq!(result.manifest.datasets, undisturbed.manifest.datasets);
         // And the journal says the same as the result.
-        let again = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
+        let again = assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         assert_eq!(trials_of(&again), trials);
         let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was interrupted"));
         assert_eq!(cut_off, before.manifest.finished.is_none() && !trials_of(&before).is_empty());

@@ -13,7 +13,7 @@ use super::Hybrid;
 use crate::books::{Entry, Stamp};
 use crate::mirror::Connection;
 use crate::refresh::{self, Before, Source};
-use crate::shared::State;
+use crate::state::State;
 use crate::{NAME, cold};
 
 impl Hybrid {

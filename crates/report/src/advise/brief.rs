@@ -8,8 +8,8 @@ use super::{
     Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
 };
 use crate::document::{self, Block};
-use crate::notes::{self, Note, Section, note};
-use crate::{Options, format, text};
+use crate::note::{Note, Section, note};
+use crate::{Options, format, notes, text};
 
 /// For a terminal of `width` columns, for each language that engines are used from. Without weights all
 /// work counts alike, as on the screen.

@@ -4,7 +4,6 @@ use embermark_model::result::{Counts, PhaseKind};
 
 use serde::Serialize;
 
-use super::used::Used;
 use crate::kinds::{self, Kinds};
 use crate::summary::Resource;
 
@@ -32,6 +31,15 @@ pub(super) enum Source {
     Steady,
     /// A resource that some work used.
     Use(Used, Work),
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+pub(super) enum Used {
+    /// A resource as it was measured or counted.
+    Resource(Resource),
+    /// Bytes that reached a disk or, where a card was modelled for every engine, that it programmed.
+    Wear,
 }
 
 /// The phases whose resources count.

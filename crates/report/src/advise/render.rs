@@ -8,8 +8,8 @@ use super::{
     Advice, AdviceTable, AdviceTables, BestAt, Criterion, CriterionTurn, LicenceClass, RestsOn,
 };
 use crate::document::{self, Block};
-use crate::notes::{self, note};
-use crate::{Options, format, text};
+use crate::note::{self, note};
+use crate::{Options, format, notes, text};
 use conditions::{asked, clients, limits, meant, measured, scales, storages};
 use ranking::{left, names, no_list, ranked_line};
 
@@ -119,7 +119,7 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         .into_iter()
         .map(|(title, lines)| (title, lines.into_iter().map(|says| note("", says)).collect()));
     let face = notes::face_of(&secret).map(Block::Head);
-    face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
+    face.into_iter().chain(note::filled(sections).into_iter().map(Block::Section)).collect()
 }
 
 /// Returns the criteria with a weight.

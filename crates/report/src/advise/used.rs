@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use embermark_model::result::{Cell, Counts, PhaseResult, ResultFile, Trial};
 
-use super::criteria::Work as Of;
-use super::ratios::{Line, PAGE};
+use super::criteria::{Used, Work as Of};
+use super::line::Line;
 use super::wear;
 use crate::flash;
 use crate::kinds::Kinds;
@@ -17,14 +17,9 @@ use crate::text;
 /// differs by as much from trial to trial.
 const LEAST_MEMORY: f64 = 262_144.0;
 
-/// What is compared.
-#[derive(Clone, Copy)]
-pub(super) enum Used {
-    /// A resource as it was measured or counted.
-    Resource(Resource),
-    /// Bytes that reached a disk or, where a card was modelled for every engine, that it programmed.
-    Wear,
-}
+/// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
+/// what an engine did not write at all would be infinitely better than one page.
+const PAGE: f64 = 4_096.0;
 
 /// Phases of one variant whose amounts are taken together.
 struct Part<'a> {

@@ -9,8 +9,8 @@ use embermark_model::{Configuration, ServerUrl};
 use serde_json::Value;
 
 use super::private::Names;
-use crate::notes::{self, Note, note};
-use crate::{ReportError, format, text};
+use crate::note::{Note, note};
+use crate::{ReportError, format, notes, text};
 
 /// Mount options that name a user, a computer or a folder.
 const PRIVATE_OPTIONS: [&str; 10] = [

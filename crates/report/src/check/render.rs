@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Answer, Finding, may_stand};
 use crate::document::{self, Block};
-use crate::notes::{self, Note, Section, note};
+use crate::note::{self, Note, Section, note};
 use crate::{Options, ReportError, text};
 
 /// One result that was checked.
@@ -59,5 +59,5 @@ fn blocks(checked: &Checked) -> Vec<Block> {
         ("What to do", remedies),
         ("Left in the anonymous result: decide whether it may be public", checked.left.clone()),
     ];
-    [rules].into_iter().chain(notes::filled(sections)).map(Block::Section).collect()
+    [rules].into_iter().chain(note::filled(sections)).map(Block::Section).collect()
 }

@@ -6,7 +6,7 @@ use embermark_model::result::{Cell, Floor, PhaseResult, ResultFile, SCHEMA};
 use embermark_model::{Durability, Status};
 
 use super::Finding::{self, Failed, NotKnown, Passed};
-use super::spread;
+use super::{measured, phases, spread};
 use crate::{drift, format, text};
 
 /// One rule.
@@ -108,18 +108,6 @@ pub(super) const RULES: [Rule; 13] = [
     },
 ];
 
-/// Cells with figures of engines that are compared.
-pub(super) fn shown(file: &ResultFile) -> impl Iterator<Item = &Cell> {
-    file.cells.iter().filter(|cell| !cell.reference && !cell.trials.is_empty())
-}
-
-fn phases(file: &ResultFile) -> impl Iterator<Item = (&Cell, &PhaseResult)> {
-    shown(file).flat_map(|cell| {
-        let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
-        parts.map(move |part| (cell, part))
-    })
-}
-
 /// The first few of some places, and how many more there are.
 fn some(places: impl IntoIterator<Item = String>) -> String {
     const MOST: usize = 3;
@@ -196,7 +184,7 @@ fn machine(file: &ResultFile) -> Finding {
     let unknown = known.iter().filter(|(_, known)| !known).map(|(what, _)| (*what).to_owned());
     let unknown: Vec<String> = unknown.collect();
     let file_system = machine.file_system.as_deref().unwrap_or_default();
-    let promises = shown(file).any(|cell| cell.id.durability == Durability::Power);
+    let promises = measured(file).any(|cell| cell.id.durability == Durability::Power);
     if !unknown.is_empty() {
         Failed(format!("not recorded: {}", unknown.join(", ")))
     } else if promises && matches!(file_system, "tmpfs" | "ramfs") {
@@ -252,7 +240,7 @@ fn floor(file: &ResultFile) -> Finding {
 }
 
 fn load(file: &ResultFile) -> Finding {
-    let trials = || shown(file).flat_map(|cell| &cell.trials);
+    let trials = || measured(file).flat_map(|cell| &cell.trials);
     let (mut others, mut stolen, mut all) = (0.0, 0.0, 0.0);
     for background in trials().filter_map(|trial| trial.background_cpu) {
         others += background.cpu_ns as f64;
@@ -285,7 +273,7 @@ fn drifted(file: &ResultFile) -> Finding {
 }
 
 fn settings(file: &ResultFile) -> Finding {
-    let with_figures = || shown(file).filter(|cell| cell.status.has_figures());
+    let with_figures = || measured(file).filter(|cell| cell.status.has_figures());
     let by_url = with_figures().filter(|cell| file.plan.urls.contains_key(&cell.id.engine));
     let by_url: Vec<String> = by_url.map(|cell| text::plain(&cell.id.engine)).collect();
     let without = with_figures()

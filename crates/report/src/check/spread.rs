@@ -3,7 +3,7 @@
 use embermark_model::result::ResultFile;
 
 use super::Finding::{self, Failed, Passed};
-use super::rules;
+use super::measured;
 use crate::format;
 use crate::statistics::{FEWEST_TRIALS, mean, median};
 use crate::summary::{Figure, Phases};
@@ -22,7 +22,7 @@ const RANGE_OF_FIVE: f64 = 2.326;
 pub(super) fn look(file: &ResultFile) -> Finding {
     let mut phases = 0;
     let mut spreads: Vec<f64> = Vec::new();
-    for cell in rules::shown(file) {
+    for cell in measured(file) {
         let own = Phases::of(cell);
         let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
         for phase in text::unique(parts.map(|part| part.phase.as_str())) {

@@ -7,8 +7,8 @@ use embermark_model::CellId;
 use super::{Change, Changes, Ran, Turn, Verdict};
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
-use crate::notes::{self, Note, Section, note};
-use crate::{Options, ReportError, export, format, text};
+use crate::note::{self, Note, Section, note};
+use crate::{Options, ReportError, export, format, notes, text};
 
 /// For a terminal.
 pub fn table(changes: &Changes, options: &Options<'_>) -> String {
@@ -182,7 +182,7 @@ fn sections(changes: &Changes) -> Vec<Section> {
     let says = "new/old is the ratio of the times per operation, medians over the trials; faster and \
                 slower where its 95 % bootstrap interval leaves out 1 and the pair is among those that \
                 Benjamini and Hochberg's procedure passes; `embermark gate` judges for a build";
-    notes::filled([
+    note::filled([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),
         ("Turned", turned(&changes.turned)),
         ("In the old file only", plain(&cells(&changes.only_old))),

@@ -4,7 +4,8 @@ use embermark_model::result::DiskCurve;
 
 use super::{Cost, Costs, Does};
 use crate::grid::{Annotated, Grid, Text};
-use crate::notes::note;
+use crate::note::note;
+
 use crate::statistics::median;
 use crate::{format, text};
 

@@ -5,7 +5,8 @@ use embermark_model::result::{Latency, ResultFile};
 use super::score::{Resource, Weights, scores};
 use super::{Cost, Costs, Does, RESPONSE, disk, of, source};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::{Beside, format, text};
 
 /// Every table of a result's costs.

@@ -4,7 +4,8 @@ use super::published::{self, FORM, Row};
 use super::score::{Resource, Weights, scores};
 use super::{Cost, Costs};
 use crate::grid::{Annotated, Grid, Text, Tone};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::{format, text};
 
 /// One of the source's two tables of resources.

@@ -8,7 +8,7 @@ use embermark_model::result::ResultFile;
 
 use super::column::{Get, Header};
 use super::lines::Line;
-use super::several::{self, Rows};
+use super::rows::{self, Rows};
 use crate::ReportError;
 use crate::shown::Record;
 
@@ -51,10 +51,10 @@ pub(super) fn render(
     file: &ResultFile,
     durability: &Record,
 ) -> Result<String, ReportError> {
-    let header = several::header_of(device, file, durability);
+    let header = rows::header_of(device, file, durability);
     let mut bytes = Vec::new();
     let mut csv = Csv::new(&header, &mut bytes)?;
-    several::add(&mut csv, &header, device, file, durability, |_| true)?;
+    rows::add(&mut csv, &header, device, file, durability, |_| true)?;
     csv.end()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -3,7 +3,6 @@
 use embermark_model::result::{DiskCurve, Run};
 
 use super::column::{Column, run, word};
-use super::observed::seen;
 use crate::text;
 
 /// What was counted at the ends, every point, and what the points cost.
@@ -18,7 +17,7 @@ pub(super) fn columns() -> [Column; 4] {
 
 /// The disk over time of a run.
 pub(super) fn disk(run: &Run) -> Option<&DiskCurve> {
-    seen(run)?.disk.as_ref()
+    run.observed.as_ref()?.disk.as_ref()
 }
 
 /// Seconds and bytes, `0.100:57344 0.200:61440`.

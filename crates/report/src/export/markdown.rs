@@ -1,7 +1,8 @@
 //! Tables and notes as GitHub shows them.
 
 use crate::grid::{Grid, Text};
-use crate::notes::Note;
+use crate::note::Note;
+
 use crate::text::{self, markdown as escaped};
 
 /// `None` of a table without columns or rows.

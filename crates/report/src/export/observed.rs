@@ -98,6 +98,6 @@ fn named(
     text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
 }
 
-pub(super) fn seen(run: &Run) -> Option<&Observed> {
+fn seen(run: &Run) -> Option<&Observed> {
     run.observed.as_ref()
 }

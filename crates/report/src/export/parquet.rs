@@ -13,7 +13,7 @@ use parquet::schema::types::{Type, TypePtr};
 
 use super::column::{Get, Header, Kind};
 use super::lines::Line;
-use super::several::{self, Rows};
+use super::rows::{self, Rows};
 use crate::ReportError;
 use crate::shown::Record;
 
@@ -29,9 +29,9 @@ pub fn parquet<W: Write + Send>(
     durability: &Record,
     file: W,
 ) -> Result<(), ReportError> {
-    let header = several::header_of(device, result, durability);
+    let header = rows::header_of(device, result, durability);
     let mut rows = Parquet::new(&header, file)?;
-    several::add(&mut rows, &header, device, result, durability, |line| line.run.is_some())?;
+    rows::add(&mut rows, &header, device, result, durability, |line| line.run.is_some())?;
     rows.end()
 }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use embermark_model::result::ResultFile;
 
-use super::column::{Get, Header};
+use super::column::Header;
 use super::columns;
 use super::csv::Csv;
-use super::lines::{self, Line};
+use super::lines::Line;
 use super::parquet::Parquet;
-use super::statistics;
+use super::rows::{Rows, add};
+use crate::ReportError;
 use crate::shown::Record;
-use crate::{ReportError, summary};
 
 /// A result of many, and the device that it is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +22,6 @@ pub struct OfDevice {
     pub device: String,
     /// The result file.
     pub path: PathBuf,
-}
-
-/// A form that is written row by row.
-pub(super) trait Rows {
-    /// Adds the rows of a result, whose columns are the header's in its order.
-    fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError>;
-
-    /// Ends what is written.
-    fn end(self) -> Result<(), ReportError>;
 }
 
 /// Writes the runs of all results as CSV into `out`: what [`crate::render`] gives of one, one header for all.
@@ -87,28 +78,4 @@ fn write(
         add(&mut rows, header, device, &read(path)?, durability, wanted)?;
     }
     rows.end()
-}
-
-/// Adds one result.
-pub(super) fn add(
-    rows: &mut impl Rows,
-    header: &Header,
-    device: &str,
-    result: &ResultFile,
-    durability: &Record,
-    wanted: fn(&Line<'_>) -> bool,
-) -> Result<(), ReportError> {
-    let comparison = summary::compare(result, &[]);
-    let statistics = statistics::of(&comparison);
-    let mut lines = lines::of(result, &statistics);
-    lines.retain(wanted);
-    let columns = columns::of(device, result, durability);
-    rows.add(&header.of(&columns), &lines)
-}
-
-/// The header of one result.
-pub(super) fn header_of(device: &str, result: &ResultFile, durability: &Record) -> Header {
-    let mut header = Header::default();
-    header.add(&columns::of(device, result, durability));
-    header
 }

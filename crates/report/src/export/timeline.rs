@@ -3,7 +3,6 @@
 use embermark_model::result::{Run, SteadyFigure, Timeline};
 
 use super::column::{Column, flag, real, run, word};
-use super::observed::seen;
 use crate::{ageing, text};
 
 /// Whether it was steady and when, the last rounds, and every slice.
@@ -33,7 +32,7 @@ pub(super) fn columns() -> Vec<Column> {
 
 /// What it was like over time of a run.
 pub(super) fn of_run(run: &Run) -> Option<&Timeline> {
-    seen(run)?.timeline.as_ref()
+    run.observed.as_ref()?.timeline.as_ref()
 }
 
 /// Of each slice when it ended, rows in, median, 99th percentile and largest of its commits in ns, bytes

@@ -5,7 +5,8 @@ use embermark_model::result::ResultFile;
 
 use super::{Wear, assumptions, model};
 use crate::grid::{self, Annotated, BEST, Grid, Text, Tone};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::summary::{Comparison, Engine, Group, Row};
 use crate::{format, text};
 

@@ -6,8 +6,8 @@ use super::{Gate, Judged, Outcome, Verdict, Whole};
 use crate::compare;
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
-use crate::notes::{self, Note, Section, note};
-use crate::{Options, ReportError, format, text};
+use crate::note::{self, Note, Section, note};
+use crate::{Options, ReportError, format, notes, text};
 
 /// So many phases that are not slower are shown: those nearest to it. JSON and JUnit have all.
 const NEAREST: usize = 10;
@@ -237,7 +237,7 @@ fn sections(gate: &Gate) -> Vec<Section> {
          alarm anywhere in this comparison is at most {}",
         format::percent(gate.false_alarms)
     );
-    notes::filled([
+    note::filled([
         ("NOT COMPARABLE, judged all the same", plain(&gate.differences.incomparable)),
         ("Turned", compare::turned(&gate.turned)),
         ("In the old result only, not judged", plain(&cells(&gate.only_old))),

@@ -16,7 +16,8 @@ use crate::advise::presets::Ranking;
 use crate::advise::{AdviceTables, Preset};
 use crate::fleet::Fleet;
 use crate::grid::{Annotated, Grid};
-use crate::notes::{Note, Section};
+use crate::note::{Note, Section};
+
 use crate::overview::device::Measured;
 use crate::scaling::Scaling;
 use crate::summary::{Amounts, Column, Explanation, Figure, Usage};

@@ -10,8 +10,9 @@ use embermark_model::durability_result::{
 use serde::Serialize;
 
 use crate::grid::Annotated;
+use crate::note::{Note, note};
 use crate::notes::storage::imitated;
-use crate::notes::{Note, note};
+
 use crate::shown::{self, Origin, Record, Told};
 use crate::text;
 

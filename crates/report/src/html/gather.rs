@@ -6,12 +6,12 @@ use super::data::{AdviceData, AnswerData, GroupData, Page, ResultData, TableData
 use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
 use crate::export::label;
-use crate::notes::{self, Note, Section, note};
+use crate::note::{Note, Section, note};
 use crate::overview::device::{self, Device};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
-use crate::{Beside, advise, ageing, compare, cost, flash, format, grid, published, text};
+use crate::{Beside, advise, ageing, compare, cost, flash, format, grid, notes, published, text};
 
 pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
     let labels = labels(sources);

@@ -4,7 +4,8 @@ use embermark_model::tuning_result::{Tuned, TuningResult};
 use serde::Serialize;
 
 use crate::grid::Grid;
-use crate::notes::Note;
+use crate::note::Note;
+
 use crate::text::plain;
 use crate::tuned;
 

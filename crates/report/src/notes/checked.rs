@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::result::ResultFile;
 
-use super::{Note, names, note};
+use crate::note::{Note, names, note};
 use crate::text;
 
 /// Each with its phases: `agreed by sqlite and duckdb: shop cities, shop regions`.

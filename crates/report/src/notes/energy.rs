@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::result::{ResultFile, Run, Wear, WearCounter, WearUnit};
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::{format, text};
 
 /// The most reasons that are told.

@@ -3,7 +3,7 @@
 use embermark_model::result::{Cell, ResultFile, Trial};
 use embermark_model::{CellId, Status};
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::text;
 
 /// The longest reason shown, in characters; the result file has it whole.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::result::ResultFile;
 
-use super::{Note, names, note};
+use crate::note::{Note, names, note};
 use crate::text;
 
 /// A line for the engines with the same phases: `mariadb, postgres: load, update: the changes of a transaction were sent

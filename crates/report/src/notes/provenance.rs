@@ -6,7 +6,7 @@ use std::path::Path;
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Floor, Machine, Manifest, ResultFile};
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::{drift, format, summary, text};
 
 /// Returns the harness's own cost per operation of each phase and workload, or per point read in older

@@ -2,13 +2,12 @@
 
 use embermark_model::result::{ResultFile, Trial};
 
-use super::{Note, names, note, sharing};
+use super::seen::{Seen, where_of};
+use super::sharing;
+use crate::note::{Note, names, note};
 use crate::scaling::Scaling;
-use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
+use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Unit};
 use crate::{format, grid, text};
-
-/// A measurement with its group, its row and its engine.
-pub(super) type Seen<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
 
 /// Explains the tables' marks and units that occur.
 pub(super) fn notes(
@@ -175,14 +174,6 @@ fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
             format!("stopped at the longest run time{limit}{bound}; operations done: {places}");
         note(grid::STOPPED, says)
     })
-}
-
-/// `postgres load (commit-each), sensors 10k process`.
-pub(super) fn where_of((group, row, engine, _): &Seen<'_>) -> String {
-    let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
-    let variant = text::plain(row.variant.unwrap_or(group.variant));
-    let workload = text::plain(group.workload);
-    format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
 }
 
 /// Lists engines whose effective durability differs from the requested one, engines with settings of the

@@ -3,7 +3,7 @@
 use embermark_model::Status;
 use embermark_model::result::{Cell, PhaseResult, Repeated, ResultFile, Run};
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::text;
 
 /// Most places that are named.

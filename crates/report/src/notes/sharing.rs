@@ -2,10 +2,11 @@
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
-use super::reading::{Seen, where_of};
-use super::{Note, note};
+use super::seen::{Seen, where_of};
+
 use crate::format;
 use crate::grid::BEHIND;
+use crate::note::{Note, note};
 use crate::statistics::total;
 
 /// What the times are, where one client did not do one operation after the other.

@@ -2,7 +2,7 @@
 
 use embermark_model::result::ResultFile;
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::{format, text};
 
 /// A line for each run of a mix that goes on until it is steady: `sqlite rw both: steady after 12.3 s` or `not

@@ -5,7 +5,7 @@ use embermark_model::result::{Cell, ResultFile, StoragePath, StorageTimes};
 use embermark_model::storage::{Flash, Platters, Storage, Transfer};
 use embermark_model::{CellId, Status, StorageName};
 
-use super::{Note, note};
+use crate::note::{Note, note};
 use crate::{format, text};
 
 /// The most cells that a warning names.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::result::ResultFile;
 
-use super::{Note, names, note};
+use crate::note::{Note, names, note};
 use crate::{format, text};
 
 /// What is told of a client.

@@ -8,7 +8,8 @@ use embermark_model::{Conditions, Durability};
 use crate::advise::presets::{PRESETS, Ranking};
 use crate::advise::{self, Advice, AdviceTable, EngineAdvice, Needs, pick};
 use crate::grid::{self, Grid, Text};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::summary::{Comparison, Entry, Group};
 use crate::{Options, format, table, text};
 use serde::Serialize;

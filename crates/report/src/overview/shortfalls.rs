@@ -6,11 +6,11 @@ use embermark_model::result::ResultFile;
 
 use super::means::{Line, Standing};
 use super::naming;
+use crate::note::{self, Note, note};
 use crate::notes::failures::{Failure, failures};
-use crate::notes::{self, Note, note};
 use crate::scaling::{self, Scaling};
 use crate::summary::Comparison;
-use crate::text;
+use crate::{notes, text};
 
 /// The most lines of one kind.
 const MOST_LINES: usize = 6;
@@ -47,7 +47,7 @@ pub(super) fn notes(
     });
     let without = text::unique(without.into_iter().map(|one| one.text.clone()));
     notes.extend(limited(without.into_iter(), |says| note(Status::Unavailable.name(), says)));
-    let absent = notes::names(unavailable.into_iter().map(|one| text::plain(one.engine)));
+    let absent = note::names(unavailable.into_iter().map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
         let says = format!("{absent}; 'embermark engines' and the tables show what is needed");
         notes.push(note(Status::Unavailable.name(), says));
@@ -68,7 +68,7 @@ pub(super) fn notes(
         }
         _ => {
             let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
-            let engines = notes::names(lacks.map(|one| text::plain(one.engine)));
+            let engines = note::names(lacks.map(|one| text::plain(one.engine)));
             let says = format!("in part by {engines}; the tables show what");
             notes.push(note(Status::Unsupported.name(), says));
         }

@@ -13,7 +13,8 @@ use embermark_published::{Role, Source, all};
 
 use crate::cost::{self, score::Weights};
 use crate::document::{self, Block};
-use crate::notes::{self, Section, note};
+use crate::note::{self, Section, note};
+use crate::notes;
 use crate::text::{self, markdown as escaped};
 use found::Results;
 
@@ -80,7 +81,7 @@ fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
 }
 
 /// What is ours in its runs, what it cannot have here, and where it contradicts itself.
-fn said(source: &Source) -> Vec<notes::Note> {
+fn said(source: &Source) -> Vec<note::Note> {
     let ours = source.ours.iter().map(|(letter, text)| note(letter, text.clone()));
     let missing = source.missing.iter().map(|text| note("not available", text.clone()));
     let contradictions =
@@ -111,7 +112,7 @@ fn ran(results: &[ResultFile]) -> Section {
         (Some(day), _) => (*day).to_owned(),
         _ => "nothing was run".to_owned(),
     };
-    let mut notes: Vec<notes::Note> = machines.map(|machine| note("hardware", machine)).collect();
+    let mut notes: Vec<note::Note> = machines.map(|machine| note("hardware", machine)).collect();
     notes.push(note("when", when));
     notes.extend((!engines.is_empty()).then(|| note("engines", engines.join(", "))));
     Section { title: "Measured on".into(), notes }

@@ -4,7 +4,8 @@ use embermark_model::Scale;
 
 use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling, Within};
 use crate::grid::{self, Annotated, Grid, NOT_SIGNIFICANT, Text};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::{format, text};
 
 /// The most engines named that share a place.

@@ -5,7 +5,8 @@ use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile, Run, T
 use embermark_model::{Configuration, Explained, Scale, StandsOut, Status};
 
 use super::*;
-use crate::notes::Note;
+
+use crate::note::Note;
 use crate::{load, summary};
 
 mod limits;

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::Within;
 use super::surprise::{Surprise, reason};
-use crate::{notes, text};
+use crate::note;
+use crate::text;
 
 /// What is said of the surprises of one engine in one workload that have the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +54,7 @@ fn says(within: Within<'_>, all: &[&Surprise<'_>]) -> String {
         let says = one.what.says(one.times, one.scale);
         if all.len() == 1 { says } else { format!("up to {says} in {}", one.series.phase_name()) }
     });
-    let phases = notes::names(all.iter().map(|one| one.series.phase_name()));
+    let phases = note::names(all.iter().map(|one| one.series.phase_name()));
     let mut scales = text::unique(all.iter().map(|one| one.scale));
     scales.sort_unstable();
     let last = scales.pop().map(|scale| format!("{scale}{conditions}"));

@@ -5,7 +5,8 @@ use embermark_model::durability_result::{Fill, FullDisk, Outcome, Tested, Tried,
 use crate::Options;
 use crate::document::{self, Block};
 use crate::grid::{Annotated, Grid, Text};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::text;
 
 /// The columns.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{Record, Shown, Standing, Tries, Why};
 use crate::advise::AdviceTables;
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::summary::Comparison;
 use crate::text;
 

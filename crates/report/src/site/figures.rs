@@ -3,7 +3,7 @@
 use embermark_model::result::ResultFile;
 use serde::{Serialize, Serializer};
 
-use super::number::Number;
+use super::number::{Number, ends};
 use super::standing::{self, Stands, Work};
 use crate::summary::{Comparison, Entry, Group, Resource, Row, Unit, Usage};
 use crate::{grid, text};
@@ -72,11 +72,6 @@ impl Serialize for Figure {
             }
         }
     }
-}
-
-/// The ends of an interval, where there is one.
-pub(super) fn ends(interval: Option<[f64; 2]>) -> [Option<Number>; 2] {
-    interval.map_or([None; 2], |ends| ends.map(|end| Some(Number(end))))
 }
 
 /// The figures of a group, which has a number and columns with theirs.

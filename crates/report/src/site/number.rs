@@ -23,6 +23,11 @@ impl Serialize for Number {
     }
 }
 
+/// The ends of an interval, where there is one.
+pub(super) fn ends(interval: Option<[f64; 2]>) -> [Option<Number>; 2] {
+    interval.map_or([None; 2], |ends| ends.map(|end| Some(Number(end))))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -3,8 +3,8 @@
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
-use crate::notes::{self, Note};
-use crate::{html, text};
+use crate::note::Note;
+use crate::{html, notes, text};
 
 /// The longest text of a warning, or of what was asked for.
 const LONGEST: usize = 1_000;

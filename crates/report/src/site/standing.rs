@@ -4,8 +4,7 @@
 use embermark_model::result::{Counts, PhaseKind, ResultFile};
 use serde::{Serialize, Serializer};
 
-use super::figures::ends;
-use super::number::Number;
+use super::number::{Number, ends};
 use crate::kinds::Kinds;
 use crate::overview::means::{self, Line, Mean, Standing, Step};
 use crate::statistics::geometric_mean;

@@ -4,7 +4,7 @@ use embermark_model::result::{Energy, Run, Trial};
 
 use super::column::{Amounts, Column, Quantity};
 use super::figure::counted;
-use super::usage::Work;
+use super::work::Work;
 use crate::statistics::{mean, median};
 use crate::text;
 

@@ -13,7 +13,7 @@ use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
 use crate::commands::measure::{exit_status, write_beside};
-use crate::commands::run::default_out;
+use crate::commands::options::default_out;
 use crate::commands::show::{Known, ShowArgs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;

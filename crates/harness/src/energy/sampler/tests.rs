@@ -2,11 +2,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
 
+use jiff::Timestamp;
+
 use super::*;
 use crate::energy::counter::Readings;
 use crate::energy::find;
-use crate::machine::System;
-use crate::machine::tests::tree;
+use crate::system::System;
+use crate::system::tests::tree;
 
 /// A tree with a counter of a range of 1 J and a board's input.
 struct Device(tempfile::TempDir);

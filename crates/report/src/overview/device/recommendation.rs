@@ -7,7 +7,8 @@ use super::needs;
 use crate::advise::pick::Turn;
 use crate::advise::presets::PRESETS;
 use crate::advise::{AdviceTable, EngineAdvice, Weight, pick};
-use crate::notes::{Note, note};
+use crate::note::{Note, note};
+
 use crate::{format, text};
 
 /// Returns what to take, one line per kind of work, what would change that, and how to settle open cases.

@@ -1,0 +1,24 @@
+//! How large the databases of a plan may become.
+
+use embermark_model::Scale;
+use embermark_model::plan::{DataSource, Plan};
+
+use crate::cells::PlannedCell;
+
+/// The most bytes per row in a database, for the warning about free space: twenty times the 48 bytes of
+/// a row in memory.
+const BYTES_PER_ROW: u64 = 48 * 20;
+
+/// Estimates the bytes of the largest database of a plan.
+pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
+    let whole_file = match &plan.data {
+        // A row of text is about as long as one in memory.
+        DataSource::File(file) => file.metadata().map_or(0, |meta| meta.len() * 20),
+        DataSource::Synthetic => 0,
+    };
+    let bytes = cells.iter().map(|cell| match cell.id.scale {
+        Scale::Rows(rows) => rows * BYTES_PER_ROW,
+        Scale::Full => whole_file,
+    });
+    bytes.max().unwrap_or(0)
+}

@@ -1,0 +1,55 @@
+//! The disk of one trial, where it has one of its own.
+
+use std::path::Path;
+
+use embermark_model::{CellId, StorageName};
+
+use super::Run;
+use crate::isolation::{Disk, Isolation};
+use crate::{HarnessError, sized_disk};
+
+impl Run<'_> {
+    /// Mounts the storage of a cell for one trial, beside `folder`.
+    pub(super) fn imitated_disk(
+        &self,
+        cell: &CellId,
+        name: StorageName,
+        folder: &Path,
+    ) -> Result<Disk, HarnessError> {
+        let refused = |why: String| HarnessError::Storage { storage: name, why };
+        let storage = self.plan.storage(name).ok_or("the plan does not describe it");
+        let storage = storage.map_err(|why| refused(why.to_owned()))?;
+        let imitation = self.imitation.as_ref().ok_or("nothing imitates storages in this run");
+        let imitation = imitation.map_err(|why| refused(why.to_owned()))?;
+        let bytes = imitation.bytes_of(cell, self.plan, &self.options.catalog);
+        imitation.disk(folder, bytes, storage).map_err(refused)
+    }
+
+    /// A disk for a trial of a cell beside `folder`; `None` where there can be none, which a warning says once,
+    /// and where answers alone are looked at: then the database lies in the ordinary folder.
+    pub(super) fn sized_disk(
+        &mut self,
+        cell: &CellId,
+        folder: &Path,
+    ) -> Result<Option<Disk>, HarnessError> {
+        if self.options.once_per_setting {
+            return Ok(None);
+        }
+        let bytes = sized_disk::bytes(self.plan, cell.scale);
+        if self.isolation.is_none() {
+            let begun = Isolation::begin(&self.dirs.data, bytes);
+            if let Err(why) = &begun {
+                self.warn(format!(
+                    "{} is in the ordinary folder and not in a file system of a fixed size of its own, \
+                     whose writes could be counted: {why}",
+                    cell.workload
+                ))?;
+            }
+            self.isolation = Some(begun);
+        }
+        match &self.isolation {
+            Some(Ok(isolation)) => isolation.disk_of(folder, bytes).map(Some),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! How a worker is started.
+
+use std::path::PathBuf;
+
+use crate::HarnessError;
+
+/// How the worker is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+impl WorkerCommand {
+    /// This program, with the argument `worker`.
+    ///
+    /// # Errors
+    /// When the system does not tell where this program is.
+    pub fn of_this_program() -> Result<Self, HarnessError> {
+        let program =
+            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
+        Ok(Self { program, args: vec!["worker".to_owned()] })
+    }
+}

@@ -1,0 +1,42 @@
+//! The rows of a table that is written result by result.
+
+use embermark_model::result::ResultFile;
+
+use super::column::{Get, Header};
+use super::lines::{self, Line};
+use super::{columns, statistics};
+use crate::shown::Record;
+use crate::{ReportError, summary};
+
+/// A form that is written row by row.
+pub(super) trait Rows {
+    /// Adds the rows of a result, whose columns are the header's in its order.
+    fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError>;
+
+    /// Ends what is written.
+    fn end(self) -> Result<(), ReportError>;
+}
+
+/// Adds one result.
+pub(super) fn add(
+    rows: &mut impl Rows,
+    header: &Header,
+    device: &str,
+    result: &ResultFile,
+    durability: &Record,
+    wanted: fn(&Line<'_>) -> bool,
+) -> Result<(), ReportError> {
+    let comparison = summary::compare(result, &[]);
+    let statistics = statistics::of(&comparison);
+    let mut lines = lines::of(result, &statistics);
+    lines.retain(wanted);
+    let columns = columns::of(device, result, durability);
+    rows.add(&header.of(&columns), &lines)
+}
+
+/// The header of one result.
+pub(super) fn header_of(device: &str, result: &ResultFile, durability: &Record) -> Header {
+    let mut header = Header::default();
+    header.add(&columns::of(device, result, durability));
+    header
+}
