@@ -31,6 +31,6 @@ pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> 
     if lines.is_empty() {
         return None;
     }
-    let head = "Highest rate per second without a loss";
+    let head = "Highest rate without a loss, per second";
     Some(format!("{}\n{}", table::heading(head, options), lines.join("\n")))
 }

@@ -98,7 +98,7 @@ fn the_version_of_the_system_has_a_name_and_an_own_configuration_of_that_name_wi
     let own = plan(&column, &["rocksdb-system=rocksdb:block_size=4096"]).unwrap();
     assert!(own.configurations["rocksdb-system"].has_settings());
     let error = plan(&["memory-system"], &[]).unwrap_err().to_string();
-    assert!(error.contains("memory has no version of the system"), "{error}");
+    assert!(error.contains("memory has no system version"), "{error}");
 }
 
 #[cfg(feature = "sqlite")]
