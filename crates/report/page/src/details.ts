@@ -45,7 +45,7 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   }
   if (times !== null) {
     const within = interval ? ` (95 % interval ${ratio(interval[0])} to ${ratio(interval[1])})` : "";
-    const open = notSignificant ? ": no difference is shown" : "";
+    const open = notSignificant ? ": not significantly slower" : "";
     rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${notSignificant ? ": another shares its place" : ""}` : ratio(times) + within + open]);
   }
   if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);

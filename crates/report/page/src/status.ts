@@ -85,7 +85,7 @@ export const MARKS: [string, string][] = [
   ["+", "effective durability above the tier asked for"],
   ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
-  ["§", "an engine with settings of the user's: durability as its author claims"],
+  ["§", "an engine with your settings: durability as its author claims"],
   ["§ (own)", "a configuration without the tier's settings: durability as its author claims, so not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],

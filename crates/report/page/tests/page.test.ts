@@ -164,10 +164,10 @@ seen("an engine that is not significantly slower than the best shares its place"
   assert.ok(shared.some((label) => label.startsWith("sqlite, read: 1.01x")), labels.join("\n"));
   assert.ok(shared.some((label) => label.includes(", read: 1.00x")), "the best shares its place");
   assert.ok((await read.allTextContents()).filter((text) => text.includes("≈")).length === shared.length);
-  assert.match(await tab.locator("#legend").textContent() ?? "", /≈ no difference/);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /≈ not significantly slower/);
   await tab.locator(box("sqlite", "read")).first().click();
   const text = await tab.locator("dialog[open]").textContent() ?? "";
-  assert.match(text, /ratio to the best shown1\.01x \(95 % interval .*x to .*x\): no difference is shown/);
+  assert.match(text, /ratio to the best shown1\.01x \(95 % interval .*x to .*x\): not significantly slower/);
 });
 
 seen("a trial that stands apart is marked in the map and crossed in the chart", notSignificant, {}, async ({ tab }) => {
@@ -559,7 +559,7 @@ seen("a configuration is a column that says whose settings it has", configured, 
   assert.match(await tab.locator(box("sqlite", "read")).first().getAttribute("aria-label") ?? "", /not ranked$/);
   assert.ok(await tab.locator(".map thead th[title='sqlite with synchronous=OFF']").count() > 0);
   const legend = await tab.locator("#legend").textContent() ?? "";
-  assert.ok(legend.includes("§ an engine with settings of its own") && legend.includes("§ (own) a configuration"), legend);
+  assert.ok(legend.includes("§ an engine with your settings") && legend.includes("§ (own) a configuration"), legend);
   await tab.locator(box("sqlite", "load")).first().click();
   const said = await tab.locator("dialog").textContent() ?? "";
   assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author claims"), said);
