@@ -142,7 +142,7 @@ pub struct Dialect {
 impl Dialect {
     /// SQL as its standard has it: every text is null. A dialect begins with it and sets the `placeholder`.
     pub const STANDARD: Self = {
-        // SAFETY: zero are numbers, texts that are null, and a function that is none.
+        // SAFETY: all-zero bytes are valid: numbers, null texts, and an absent function.
         let nothing: Self = unsafe { std::mem::zeroed() };
         Self { size: size_of::<Self>() as u32, ..nothing }
     };

@@ -260,12 +260,9 @@ impl Timed {
             (begun, timing.end(request, begun))
         };
         let done = work()?;
-        let worked = monotonic_ns();
         // A request that takes less than the path completes at once.
         let due = end.saturating_sub(self.path.of(request)).max(begun);
-        if due > worked {
-            self.wait.until(due);
-        }
+        self.wait.until(due);
         self.note(request, begun, end - begun, monotonic_ns().saturating_sub(due));
         Ok(done)
     }

@@ -81,7 +81,7 @@ impl Engine for TimescaleDb {
 /// Returns the extension of a session's database.
 ///
 /// # Errors
-/// There is none, or one that is too old.
+/// The database lacks the extension, or has one that is too old.
 fn extension_of(session: &mut Session) -> Result<Extension> {
     let sql = "SELECT extversion, format('%I', nspname) FROM pg_extension \
                JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'timescaledb'";

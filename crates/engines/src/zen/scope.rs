@@ -143,8 +143,8 @@ impl KvStore for Isam {
         self.within(|store| store.load(table, pairs))
     }
 
-    /// A snapshot needs no transaction of the engine's: nobody else changes the files. In
-    /// accelerated mode there is none, and a batch that fails leaves what it did until then.
+    /// A snapshot needs no transaction of the engine's: nobody else changes the files. Accelerated
+    /// mode has no transactions, so a batch that fails leaves what it did until then.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
             Scope::Batch => self.within(|isam| work(&mut Scoped(isam, scope))),

@@ -82,8 +82,8 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
         "" => "measured by 'embermark storage measure'".to_owned(),
         device => format!("{device}, measured"),
     };
-    let sector = found.sector_bytes.filter(|bytes| (SECTOR..=4_096).contains(bytes));
-    let sector_bytes = sector.unwrap_or(SECTOR);
+    // A file system's block is the most that counts.
+    let sector_bytes = found.sector_bytes.unwrap_or(SECTOR).clamp(SECTOR, 4_096);
     let storage = Storage { sector_bytes, ..fitted(name, &about, &measured) };
     let text = text(&storage, &measured, &origin);
     parse(name.as_str(), &text).map_err(|error| {
