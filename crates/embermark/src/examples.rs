@@ -1,5 +1,5 @@
-//! The example workflows in `examples/ci`: they are YAML, and each command of embermark in them is one that this
-//! version takes.
+//! Commands in the example workflows of `examples/ci` and in the documents: this version accepts each of them, without
+//! a hint that its spelling is old.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Parser;
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::Cli;
+use crate::{Cli, older};
 
 /// The texts of all steps that run something.
 fn scripts(workflow: &Yaml) -> Vec<String> {
@@ -44,4 +44,78 @@ fn example_workflows_are_yaml_and_their_commands_are_taken() {
         files += 1;
     }
     assert_eq!(files, 3);
+}
+
+/// The documents whose commands are checked: the README, the contributor's guide and every page below `docs/`.
+fn documents() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = Vec::new();
+    let mut paths = vec![root.join("README.md"), root.join("CONTRIBUTING.md"), root.join("docs")];
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            found.push((name, fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
+
+/// The lines of a document's code: blocks between fences, and lines that are indented by four blanks and begin
+/// a command. Lines that end in `\` are joined with the next one.
+fn code(document: &str) -> String {
+    let mut fenced = false;
+    let mut code = String::new();
+    for line in document.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if fenced || line.starts_with("    ") {
+            code.push_str(line.trim());
+            code.push('\n');
+        }
+    }
+    code.replace("\\\n", " ")
+}
+
+/// The commands of embermark in a line of a shell, each as its words; comments are dropped.
+fn commands_in(line: &str) -> Vec<Vec<String>> {
+    let words = shlex::split(line.strip_prefix("$ ").unwrap_or(line)).unwrap_or_default();
+    // A semicolon, a pipe or a redirection ends a command; it may be at the end of a word.
+    let words = words.iter().flat_map(|word| match word.strip_suffix(';') {
+        Some(word) => vec![word, ";"],
+        None => vec![word.as_str()],
+    });
+    let words: Vec<&str> = words.collect();
+    let commands = words.split(|word| [";", "|", "&&", "||", ">", "<"].contains(word));
+    let of_embermark = commands.filter_map(|words| {
+        let prefix =
+            |word: &&&str| **word == "sudo" || word.contains('=') && !word.starts_with('-');
+        let skipped = words.iter().take_while(prefix).count();
+        let command = &words[skipped..];
+        let is_ours = command.first()?.rsplit('/').next() == Some("embermark");
+        is_ours.then(|| command.iter().map(|word| (*word).to_owned()).collect())
+    });
+    of_embermark.collect()
+}
+
+#[test]
+fn this_version_accepts_every_command_in_the_documents() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for (name, text) in documents() {
+        for words in code(&text).lines().flat_map(commands_in) {
+            count += 1;
+            let shown = words.join(" ");
+            let (words, hints) = older::modern(words.into_iter().map(Into::into));
+            wrong.extend(hints.into_iter().map(|hint| format!("{name}: {shown}: {hint}")));
+            if let Err(error) = Cli::try_parse_from(words) {
+                // `--help` and `--version` are answered in place of an error.
+                if error.use_stderr() {
+                    wrong.push(format!("{name}: {shown}: {error}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 150, "{count}");
 }

@@ -23,8 +23,9 @@ use embermark_harness::{client_machines, passwords};
 
 use crate::error::Failure;
 use commands::{
-    advise, check, compare, completions, data, doctor, durability, energy, engines, fleet, gate,
-    init, record, repeat, report, run, site, snippet, storage, tune, verify, workloads,
+    advise, check, compare, completions, data, doctor, durability, energy, engines, fleet,
+    footprint, gate, init, record, repeat, report, run, site, snippet, storage, tune, verify,
+    workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -55,6 +56,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// List the engines: what they are, whether they are installed, how durable each can be
     Engines(engines::EnginesArgs),
+    /// Show what each engine takes while it has nothing to do: files, memory, disk, CPU, time to open
+    Footprint(footprint::FootprintArgs),
     /// Read your rows and propose a workload file for them
     Init(init::InitArgs),
     /// Print the code that opens and configures an engine like a measured client
@@ -165,6 +168,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => repeat::reproduce(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
+        Command::Footprint(args) => footprint::show(args),
         Command::Init(args) => init::init(args),
         Command::Snippet(args) => snippet::print(&args),
         Command::Workloads(args) => workloads::list(&args),

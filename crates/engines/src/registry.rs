@@ -82,6 +82,14 @@ pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
     found.ok_or_else(|| choice::unknown("engine", id, all().iter().map(|e| e.info().id)))
 }
 
+/// Lines of code in the module of an engine, without comments and tests. What it shares with other
+/// engines is not among them. `None` of an engine that has no module of its own.
+pub fn adapter_lines(id: &str) -> Option<u32> {
+    let counted = env!("ADAPTER_LINES").split(' ').filter_map(|counted| counted.split_once('='));
+    let (_, lines) = counted.into_iter().find(|(module, _)| *module == id)?;
+    lines.parse().ok()
+}
+
 /// Words of `--engines` that stand for several.
 pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
 

@@ -45,6 +45,7 @@ mod facts;
 mod file_system;
 mod flash;
 mod floor;
+pub mod footprint;
 mod heap;
 mod imitation;
 pub mod interrupt;

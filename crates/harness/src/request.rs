@@ -17,6 +17,8 @@ pub(crate) enum Request {
     Trial(Box<Job>),
     /// To say what it knows of an engine.
     Facts(Box<Question>),
+    /// To open an empty database and leave it idle.
+    Idle(Box<Idling>),
     /// To prepare rows.
     Stage(Box<Staging>),
     /// To say what engine a library is.
@@ -53,6 +55,24 @@ pub(crate) struct Tries {
     pub folder: PathBuf,
     pub tiers: Vec<Durability>,
     pub settings: Vec<(String, String)>,
+}
+
+/// A database to open and leave idle.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Idling {
+    /// The process that asks: a worker that has lost it ends at once.
+    pub parent: u32,
+    /// The engine's id.
+    pub engine: String,
+    /// Its library, where it has one of its own.
+    pub engine_library: Option<Described>,
+    /// The folder of the database, which is made if there is none in it.
+    pub folder: PathBuf,
+    pub tier: Durability,
+    pub cache_bytes: u64,
+    pub settings: Vec<(String, String)>,
+    /// For how long.
+    pub idle_ms: u64,
 }
 
 /// Rows to be prepared.

@@ -40,6 +40,10 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
             die_with(question.parent)?;
             return send(&mut events.0, &question.answer(catalog).map_err(io::Error::other)?);
         }
+        Request::Idle(idling) => {
+            die_with(idling.parent)?;
+            return send(&mut events.0, &idling.answer(catalog));
+        }
         Request::Stage(staging) => {
             die_with(staging.parent)?;
             return send(&mut events.0, &staging.answer(catalog));

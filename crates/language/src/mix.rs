@@ -42,7 +42,7 @@ pub fn member(node: &Node<'_>, name: &str, phases: &[Member<'_>], why: &str) -> 
 
 /// Reads a phase with `mix`. `phases` are all of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
-    fields.only(&["mix", "for", "at-most", "clients", "ops", "about"]);
+    fields.only(&["mix", "for", "at-most", "clients", "ops", "only", "about"]);
     let node = fields.get("mix")?;
     let parts = parts(&node, phases);
     let clients = fields.or("clients", 1, |node| {

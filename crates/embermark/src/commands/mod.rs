@@ -10,6 +10,7 @@ pub mod durability;
 pub mod energy;
 pub mod engines;
 pub mod fleet;
+pub mod footprint;
 pub mod gate;
 pub mod init;
 mod measure;

@@ -29,7 +29,7 @@ pub fn memory_limits(
 }
 
 /// The size given with --cache.
-pub(super) fn cache(text: &str) -> Result<u64, Failure> {
+pub fn cache(text: &str) -> Result<u64, Failure> {
     match size("--cache", text)? {
         bytes if bytes >= 1 << 20 => Ok(bytes),
         _ => Err(Failure::usage(format!("--cache {text} is too little: give at least 1MiB"))),

@@ -23,6 +23,7 @@ mod exports;
 mod faults;
 mod flash;
 mod fleet;
+mod footprint;
 mod given;
 mod hostile;
 mod machine;

@@ -1,0 +1,218 @@
+//! `embermark footprint`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use comfy_table::{Table, TableStyle};
+use embermark_engines::{Engine, Kind, registry};
+use embermark_harness::footprint::{Conditions, Footprint, footprint};
+use embermark_harness::{Catalog, WorkerCommand, cells};
+use embermark_model::{Configuration, Configurations, Durability};
+use embermark_report::format;
+use serde::Serialize;
+
+use super::output;
+use crate::error::Failure;
+use crate::plan::{
+    cache, columns, configurations, engine_libraries, ids_or, milliseconds, parsed, refuse_clients,
+};
+
+/// The arguments of `embermark footprint`.
+#[derive(Args)]
+pub struct FootprintArgs {
+    /// Engines: ids, or embedded, servers, all [default: embedded, or those of --engine-library]
+    #[arg(value_name = "ENGINE")]
+    engines: Vec<String>,
+
+    /// Durability tier: none, process or power
+    #[arg(short, long, value_name = "TIER", default_value = "process")]
+    tier: Durability,
+
+    /// Also show an engine with other settings (docs/configurations.md); may be repeated
+    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
+    configuration: Vec<(String, Configuration)>,
+
+    /// Cache memory of each engine
+    #[arg(long, value_name = "SIZE", default_value = "64MiB")]
+    cache: String,
+
+    /// How long each engine is left idle
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    idle: String,
+
+    /// Add an engine of your own, a shared library (docs/engine-library.md); ID renames it; may be repeated
+    #[arg(long, value_name = "[ID=]PATH")]
+    engine_library: Vec<PathBuf>,
+
+    /// Open engines whose licence forbids publishing benchmark results; you accept the licence
+    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    accept_license: Vec<String>,
+
+    /// Folder of the databases [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Form of the output
+    #[arg(short, long, value_enum, default_value_t = Form::Table)]
+    format: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Table,
+    Json,
+}
+
+/// A line of the table.
+#[derive(Serialize)]
+struct Line {
+    /// The engine's id, or the name of a configuration.
+    engine: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    footprint: Option<Footprint>,
+    /// Lines of embermark's own code for this engine alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapter_lines: Option<u32>,
+    /// Why there is no footprint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// Opens an empty database of each engine, leaves it idle and shows what it takes. Exit status 1 if an
+/// engine that was named has no footprint.
+pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
+    let idle = Duration::from_millis(milliseconds("--idle", &args.idle)?);
+    let cache_bytes = cache(&args.cache)?;
+    engine_libraries(&args.engine_library)?;
+    let words = match args.configuration.is_empty() {
+        true => ids_or(args.engines, &args.engine_library, "embedded")?,
+        false => args.engines,
+    };
+    let configurations = configurations(args.configuration, &words)?;
+    refuse_clients(&configurations, "embermark footprint")?;
+    let catalog = Catalog::default();
+    cells::check_configurations(&configurations, &catalog)?;
+    let mut names = columns(&words, &configurations)?;
+    names.retain(|name| words.contains(name) || !is_reference(name));
+    let dir = args.dir.unwrap_or_else(std::env::temp_dir);
+    if !dir.is_dir() {
+        let dir = dir.display();
+        return Err(Failure::usage(format!(
+            "{dir} is not a folder; name an existing one with --dir"
+        )));
+    }
+    let worker = WorkerCommand::of_this_program()?;
+    let mut lines = Vec::new();
+    for name in names {
+        let engine = catalog.engine_of(&configurations, &name).map_err(Failure::usage)?;
+        let found = match licence(engine, &args.accept_license) {
+            Some(why) => Err(why),
+            None => {
+                let conditions = Conditions { tier: args.tier, cache_bytes, idle, dir: &dir };
+                footprint(&name, &configurations, conditions, &worker, &catalog)?
+            }
+        };
+        let adapter_lines = registry::adapter_lines(engine.info().id);
+        let (footprint, why) = found.map_or_else(|why| (None, Some(why)), |own| (Some(own), None));
+        lines.push(Line { engine: name, footprint, adapter_lines, why });
+    }
+    output::print(&match args.format {
+        Form::Table => table(&lines, args.tier, idle, &configurations),
+        Form::Json => serde_json::to_string_pretty(&lines)
+            .map(|text| text + "\n")
+            .map_err(|error| Failure::runtime(error.to_string()))?,
+    })?;
+    let lacking = lines.iter().any(|line| line.why.is_some() && words.contains(&line.engine));
+    Ok(ExitCode::from(u8::from(lacking)))
+}
+
+fn is_reference(name: &str) -> bool {
+    registry::find(name).is_ok_and(|engine| engine.info().kind == Kind::Reference)
+}
+
+/// Why the licence of an engine keeps it from being opened, if it does.
+fn licence(engine: &dyn Engine, accepted: &[String]) -> Option<String> {
+    let id = engine.info().id;
+    (engine.forbids_publishing() && accepted.iter().all(|other| other != id)).then(|| {
+        format!(
+            "its licence forbids publishing what is found without its vendor's consent; if you have \
+             accepted it, add --accept-license {id}"
+        )
+    })
+}
+
+fn table(
+    lines: &[Line],
+    tier: Durability,
+    idle: Duration,
+    configurations: &Configurations,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    table.set_header([
+        "engine",
+        "version",
+        "files",
+        "in the client",
+        "server",
+        "empty database",
+        "opens in",
+        "CPU, idle",
+        "written, idle",
+        "adapter",
+    ]);
+    let mut notes = Vec::new();
+    for Line { engine, footprint, adapter_lines, why } in lines {
+        if let Some(configuration) = configurations.get(engine) {
+            notes.push(format!("{engine}: {configuration}"));
+        }
+        if let Some(why) = why {
+            notes.push(format!("{engine}: not opened: {why}"));
+        }
+        let size = |bytes: u64| format::bytes(bytes as f64);
+        let of = |show: &dyn Fn(&Footprint) -> Option<String>| {
+            format::or_dash(footprint.as_ref().and_then(show), |text| text)
+        };
+        for (path, bytes) in footprint.iter().flat_map(|own| &own.files) {
+            notes.push(format!("{engine}, {}: {}", path.display(), size(*bytes)));
+        }
+        table.add_row([
+            engine.clone(),
+            of(&|own| Some(own.version.clone())),
+            of(&|own| {
+                let sum = own.files.iter().map(|(_, bytes)| bytes).sum();
+                Some(if own.files.is_empty() { "compiled in".to_owned() } else { size(sum) })
+            }),
+            of(&|own| own.client_bytes.map(size)),
+            of(&|own| own.server_bytes.map(size)),
+            of(&|own| Some(size(own.disk_bytes))),
+            of(&|own| Some(format::duration(own.open_ns as f64))),
+            of(&|own| {
+                let share = own.cpu_ns? as f64 / own.idle_ns as f64;
+                Some(format!("{:.2} %", 100.0 * share))
+            }),
+            of(&|own| own.written_bytes.map(size)),
+            format::or_dash(*adapter_lines, |lines| format::counted(u64::from(lines), "line")),
+        ]);
+    }
+    let mut text = format!("{}\n\n{}", table.trim_fmt(), key(tier, idle));
+    for note in notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    text
+}
+
+/// What the columns mean.
+fn key(tier: Durability, idle: Duration) -> String {
+    format!(
+        "\
+tier {tier}; an empty database that was made before, opened, and left idle for {idle:?}
+files: programs and shared libraries loaded for this engine, on the disk; what embermark and the system had loaded before is not counted
+in the client: resident memory that the program gains which opens it · server: memory of its processes, shared pages counted once
+opens in: until it can be used, with the start of a server · CPU, idle: of one processor
+written, idle: bytes written to storage while idle · adapter: embermark's code for this engine alone, without comments and tests
+"
+    )
+}

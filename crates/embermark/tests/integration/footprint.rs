@@ -1,0 +1,90 @@
+//! `embermark footprint`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::family::nothing_is_left_behind;
+use crate::common::{Place, is_here};
+
+/// The lines that are shown as JSON, by engine.
+fn shown(place: &Place, words: &[&str]) -> Vec<Value> {
+    let dir = place.path("databases");
+    fs::create_dir_all(&dir).unwrap();
+    let dir = dir.to_str().unwrap();
+    let options = ["--idle", "200ms", "--dir", dir, "-f", "json"];
+    let ended = place.embermark(&[&["footprint"], words, &options].concat()).with(0);
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 0, "a database is left");
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[test]
+fn an_embedded_engine_takes_memory_of_its_client_and_a_server_its_own() {
+    let place = Place::new();
+    let engines = ["sqlite", "rocksdb", "postgres", "mongodb"].map(|id| (id, is_here(id)));
+    let here: Vec<&str> = engines.iter().filter(|(_, here)| *here).map(|(id, _)| *id).collect();
+    let lines = shown(&place, &here);
+    assert_eq!(lines.len(), here.len());
+    for line in &lines {
+        let engine = line["engine"].as_str().unwrap();
+        let footprint = &line["footprint"];
+        let number = |name: &str| footprint[name].as_u64();
+        assert!(number("disk_bytes") >= Some(4_096) && number("open_ns") > Some(0), "{line}");
+        assert!(number("idle_ns") >= Some(200_000_000) && number("cpu_ns").is_some(), "{line}");
+        assert!(line["adapter_lines"].as_u64() > Some(50), "{line}");
+        let files = footprint["files"].as_array().unwrap();
+        let is_server = engine == "postgres" || engine == "mongodb";
+        assert_eq!(number("server_bytes") > Some(1 << 20), is_server, "{line}");
+        let ends = |name: &str| files.iter().any(|file| file[0].as_str().unwrap().ends_with(name));
+        match engine {
+            "sqlite" => assert!(files.is_empty(), "{line}"),
+            "rocksdb" => assert!(ends("librocksdb.so"), "{line}"),
+            "postgres" => assert!(ends("/postgres"), "{line}"),
+            _ => assert!(ends("/mongod"), "{line}"),
+        }
+    }
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn the_engine_that_does_nothing_takes_nothing() {
+    let place = Place::new();
+    let null = &shown(&place, &["null"])[0];
+    let taken = null["footprint"]["client_bytes"].as_u64().unwrap();
+    assert!(taken < 1 << 20, "{null}");
+    assert_eq!(null["footprint"]["disk_bytes"], 0);
+    assert_eq!(null["footprint"]["files"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_cannot_be_opened_says_why_and_ends_with_one_where_it_was_named() {
+    let place = Place::new();
+    let idle = ["--idle", "1ms"];
+    let zen = place.embermark(&[&["footprint", "zen"], &idle[..]].concat());
+    if !is_here("zen") {
+        let text = zen.with(1).stdout;
+        assert!(text.contains("zen: not opened: "), "{text}");
+    }
+    if is_here("duckdb") {
+        let words = ["footprint", "duckdb", "-t", "power"];
+        let text = place.embermark(&[&words, &idle[..]].concat()).with(1).stdout;
+        assert!(text.contains("duckdb: not opened: it does not offer the tier 'power'"), "{text}");
+    }
+    let text = place.embermark(&[&["footprint", "harperdb"], &idle[..]].concat()).with(1).stdout;
+    assert!(text.contains("harperdb: not opened: its licence forbids publishing"), "{text}");
+}
+
+#[test]
+fn a_mistake_is_refused_before_anything_is_opened() {
+    let place = Place::new();
+    for (words, named) in [
+        (&["sqlit"][..], "sqlite"),
+        (&["sqlite", "--idle", "soon"], "--idle 'soon' is not a time"),
+        (&["sqlite", "--cache", "1k"], "--cache 1k is too little"),
+        (&["sqlite", "-t", "some"], "power"),
+        (&["sqlite", "--dir", "nowhere"], "nowhere"),
+        (&["--configuration", "big=sqlite:cach_size=1"], "cach_size"),
+    ] {
+        place.embermark(&[&["footprint"], words].concat()).with(2).saying(&[named]);
+    }
+}

@@ -1,0 +1,202 @@
+//! What an engine takes before it has done anything: an empty database, opened and left idle.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use embermark_engines::{OpenOptions, Opened, Tier};
+use embermark_model::{Configuration, Configurations, Durability};
+use serde::{Deserialize, Serialize};
+
+use crate::asked::asked;
+use crate::probe::{Probe, resident_bytes, resident_of};
+use crate::request::{Idling, Request};
+use crate::worker_command::WorkerCommand;
+use crate::{Catalog, HarnessError, disk, engine_library, heap, processes};
+
+/// How long an engine may take to make its files and to open them, beyond the time it is left idle.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What an engine takes while it has nothing to do. `None` is what this system does not let be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Version of the engine that answered, as it says itself.
+    pub version: String,
+    /// Programs and shared libraries that were loaded for it and not for embermark, with their sizes
+    /// in bytes. None of an engine that is compiled in.
+    pub files: Vec<(PathBuf, u64)>,
+    /// Time to open an empty database that is already there, in ns; of a server with its start.
+    pub open_ns: u64,
+    /// Resident memory that the client's process gained by opening it, in bytes: of an embedded engine
+    /// all of its memory.
+    pub client_bytes: Option<u64>,
+    /// Memory of the server's processes in bytes, what they share counted once. `None` of an embedded
+    /// engine.
+    pub server_bytes: Option<u64>,
+    /// Bytes that the empty database takes on the disk, while it is open.
+    pub disk_bytes: u64,
+    /// How long it was left idle, in ns.
+    pub idle_ns: u64,
+    /// CPU time of its processes in that time, in ns.
+    pub cpu_ns: Option<u64>,
+    /// Bytes that they wrote to storage in that time.
+    pub written_bytes: Option<u64>,
+}
+
+/// How an engine is opened to be left idle.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions<'a> {
+    /// The durability tier.
+    pub tier: Durability,
+    /// Cache memory in bytes.
+    pub cache_bytes: u64,
+    /// How long it is left idle.
+    pub idle: Duration,
+    /// An existing folder. The databases are below it, and removed again.
+    pub dir: &'a Path,
+}
+
+/// Makes an empty database of an engine, or of a configuration of that name, opens it in another process
+/// and leaves it idle.
+///
+/// # Errors
+/// When no process can be started; inside, why there is no footprint of this engine: it is not here, the
+/// tier is not offered, or it fails.
+pub fn footprint(
+    column: &str,
+    configurations: &Configurations,
+    conditions: Conditions<'_>,
+    worker: &WorkerCommand,
+    catalog: &Catalog,
+) -> Result<Result<Footprint, String>, HarnessError> {
+    let Conditions { tier, cache_bytes, idle, dir } = conditions;
+    let own = configurations.get(column).cloned();
+    let own = own.unwrap_or_else(|| Configuration::of(column));
+    // A private server may run as another user.
+    let folder = tempfile::Builder::new()
+        .prefix("embermark-footprint-")
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir_in(dir)
+        .map_err(|error| HarnessError::file(dir, "make a folder in it", error))?;
+    let ask = |idle: Duration| -> Result<Result<Footprint, String>, HarnessError> {
+        let idling = Idling {
+            parent: process::id(),
+            engine: own.engine.clone(),
+            engine_library: engine_library::of(&own.engine),
+            folder: folder.path().to_owned(),
+            tier,
+            cache_bytes,
+            settings: own.pairs(),
+            idle_ms: u64::try_from(idle.as_millis()).unwrap_or(u64::MAX),
+        };
+        let patience = PATIENCE + idle;
+        let library = catalog.library_of(&own);
+        let asked = asked(worker, library, &Request::Idle(Box::new(idling)), patience)
+            .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
+        let died = |_| Err(format!("the process that opened it {}", asked.why_none(patience)));
+        Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(died))
+    };
+    // The first process leaves the files behind, so that the second does what a device does each time it starts.
+    match ask(Duration::ZERO)? {
+        Ok(_) => ask(idle),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+impl Idling {
+    /// Opens the database in this process and returns what it takes, or why it was not opened.
+    pub fn answer(&self, catalog: &Catalog) -> Result<Footprint, String> {
+        let this = process::id();
+        // Once in vain, so that the pages of what measures are there before and not the engine's.
+        let _ = (code_of(&[this]), Probe::process(this).begin(), disk::size_of(&self.folder));
+        heap::trim();
+        // Before anything asks the engine for its version, which may load its library.
+        let (code, resident) = (code_of(&[this]), resident_bytes(this));
+        let catalog = catalog.with_described(self.engine_library.as_ref());
+        let catalog = catalog.map_err(|error| error.to_string())?;
+        let engine = catalog.engine(&self.engine).map_err(|error| error.to_string())?;
+        if let Tier::Unsupported { why } = engine.tier(self.tier) {
+            return Err(format!("it does not offer the tier '{}': {why}", self.tier));
+        }
+        let options = OpenOptions::new(self.folder.clone(), self.tier, self.cache_bytes);
+        let options = OpenOptions { settings: self.settings.clone(), ..options };
+
+        let began = Instant::now();
+        let Opened { store, version, server, .. } =
+            engine.open(&options).map_err(|error| error.to_string())?;
+        let open_ns = nanoseconds(began.elapsed());
+
+        let probes = server.map(Probe::tree).into_iter().chain([Probe::process(this)]);
+        let probes: Vec<_> = probes.map(|probe| (probe, probe.begin())).collect();
+        let idle = Instant::now();
+        sleep(Duration::from_millis(self.idle_ms));
+        let idle_ns = nanoseconds(idle.elapsed());
+        let used: Vec<_> = probes.into_iter().map(|(probe, before)| probe.end(before)).collect();
+
+        let serving = server.map(processes::tree).unwrap_or_default();
+        let loaded = code_of(&[&serving[..], &[this]].concat());
+        let sized = |path: &PathBuf| Some((path.clone(), fs::metadata(path).ok()?.len()));
+        let resident_now = resident_bytes(this);
+        let footprint = Footprint {
+            version,
+            files: loaded.difference(&code).filter_map(sized).collect(),
+            open_ns,
+            client_bytes: resident_now.zip(resident).map(|(now, then)| now.saturating_sub(then)),
+            server_bytes: server.and_then(|_| resident_of(&serving)),
+            disk_bytes: disk::size_of(&self.folder)
+                .map_err(|error| format!("its files cannot be counted: {error}"))?
+                .allocated_bytes,
+            idle_ns,
+            cpu_ns: used.iter().map(|used| used.cpu_ns).sum(),
+            written_bytes: used.iter().map(|used| used.written_bytes).sum(),
+        };
+        store.close().map_err(|error| error.to_string())?;
+        Ok(footprint)
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Files whose code these processes have mapped: programs and shared libraries.
+fn code_of(pids: &[u32]) -> BTreeSet<PathBuf> {
+    let maps = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    pids.iter().flat_map(|pid| code_in(&maps(pid))).collect()
+}
+
+/// The same as `/proc/PID/maps` shows it (`proc_pid_maps(5)`): address, permissions, offset, device,
+/// inode, path.
+fn code_in(maps: &str) -> BTreeSet<PathBuf> {
+    let mapped = |line: &str| {
+        let mut fields = line.splitn(6, ' ');
+        let permissions = fields.nth(1)?;
+        let path = fields.nth(3)?.trim_start();
+        (permissions.contains('x') && path.starts_with('/')).then(|| PathBuf::from(path))
+    };
+    maps.lines().filter_map(mapped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_what_is_mapped_to_be_executed_from_a_file() {
+        let maps = "\
+7f00-7f01 r-xp 00001000 fd:00 12                         /usr/lib/libdb-5.3.so
+7f01-7f02 r--p 00002000 fd:00 12                         /usr/lib/libdb-5.3.so
+7f02-7f03 rw-p 00000000 fd:00 13                         /tmp/a map
+7f03-7f04 r-xp 00000000 fd:00 14                         /opt/my engine/lib.so
+7ffd-7ffe r-xp 00000000 00:00 0                          [vdso]
+7fff-8000 rwxp 00000000 00:00 0
+";
+        let found: Vec<PathBuf> = code_in(maps).into_iter().collect();
+        let expected = ["/opt/my engine/lib.so", "/usr/lib/libdb-5.3.so"].map(PathBuf::from);
+        assert_eq!(found, expected);
+    }
+}
