@@ -35,7 +35,7 @@ impl StorageName {
         ArrayString::from(name).map(Self).map_err(|_| NoName(name.to_owned()))
     }
 
-    /// As text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,8 +81,8 @@ pub struct Storage {
     pub cached_write_us: Spread,
     /// The number of requests that the device works on at the same time.
     pub queue_depth: u32,
-    /// Bytes that the device writes whole or not at all when the power fails, as it says itself
-    /// (`physical_block_size`). Some engines choose their pages by it.
+    /// Bytes that the device writes whole or not at all when the power fails, as it reports
+    /// (`physical_block_size`). Some engines choose their page size by it.
     #[serde(default = "sector")]
     pub sector_bytes: u32,
     /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no stalls.
@@ -93,7 +93,7 @@ pub struct Storage {
     pub disk: Option<Platters>,
 }
 
-/// Bytes of a sector where a device says nothing.
+/// Sector size in bytes if a device reports none.
 pub const SECTOR: u32 = 512;
 
 const fn sector() -> u32 {
@@ -101,8 +101,8 @@ const fn sector() -> u32 {
 }
 
 impl Storage {
-    /// Returns the time of a write of 4 KiB in a row and the flush after it, in ns, by the likely values. `None` for
-    /// a hard disk, whose seeks and turns take milliseconds.
+    /// Returns the time of a sequential write of 4 KiB and the flush after it in ns, by the likely
+    /// values. `None` for a hard disk, whose seeks and rotations take milliseconds.
     pub fn durable_write_ns(&self) -> Option<u64> {
         const BYTES: u64 = 4_096;
         let us = |spread: Spread| u64::from(spread.typical) * 1_000;

@@ -34,12 +34,12 @@ impl ServerUrl {
         Self(url)
     }
 
-    /// The whole URL with its secrets, for the client of the server.
+    /// Returns the whole URL with its secrets, for the client of the server.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The secrets of the URL, to be removed from messages of its client.
+    /// Returns the secrets of the URL, to be removed from messages of its client.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self)
     }

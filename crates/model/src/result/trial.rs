@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FlashModel, PhaseResult, StorageTimes};
 use crate::Status;
 
-/// One fresh process for one cell.
+/// One new process for one cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// The number of the trial within the cell, from 0.
