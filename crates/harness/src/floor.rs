@@ -1,5 +1,5 @@
-//! The harness's own cost in time and memory: the phases of every workload on the `null` engine, which
-//! does nothing.
+//! Cost of the harness itself in time and memory: the phases of every workload on the `null`
+//! engine, which does nothing.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
         let Some(trial) = trial else { return Ok((None, problems)) };
         add_peaks(&mut floor, info.id, scale, &trial);
         let measured = ns_per_operation(&trial);
-        // A workload that has only questions in SQL is unsupported, which is not a problem.
+        // A workload that has only queries in SQL is unsupported, which is not a problem.
         if measured.is_empty() && trial.status != Status::Unsupported {
             let unknown = || Status::Failed.to_string();
             problems.push(format!("{}: {}", info.id, trial.reason.unwrap_or_else(unknown)));
@@ -136,7 +136,7 @@ fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
     }
 }
 
-/// The median: the mean of the middle two for an even number of values.
+/// Returns the median: the mean of the middle two for an even number of values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (middle, upper) = (values.len().checked_sub(1)? / 2, values.len() / 2);

@@ -1,4 +1,4 @@
-//! What is given and cannot have an effect: whoever gives it would take it for heeded.
+//! Rejects options without an effect, which a user would take for applied.
 
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
@@ -6,10 +6,10 @@ use embermark_workloads::Info as WorkloadInfo;
 use super::variants;
 use crate::{Catalog, HarnessError};
 
-/// Checks that what a plan gives has an effect on some cell of it.
+/// Checks that every option of a plan has an effect on some cell.
 ///
 /// # Errors
-/// The first thing that has none, and what would have it.
+/// The first option without an effect, and what would give it one.
 pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
     let (_, workloads) = super::named(plan, catalog)?;
     let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {

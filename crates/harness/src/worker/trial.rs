@@ -89,7 +89,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
 
     let mut trial = Trial {
         job,
-        // The engine that does nothing has no answers.
+        // The `null` engine has no answers.
         checked: job.cell.engine != "null",
         bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
