@@ -15,7 +15,7 @@ pub struct Inferred {
     pub from: RowsFile,
     /// Name of their format: `CSV with tabs`.
     pub format: String,
-    /// Number of rows that fit `columns`.
+    /// Number of rows that match `columns`.
     pub rows: u64,
     /// Number of rows that do not, by reason.
     pub dropped: BTreeMap<String, u64>,
@@ -104,14 +104,14 @@ pub struct Nearly {
     pub first: (String, String),
 }
 
-/// A column. All counts are of the rows that fit.
+/// A column. All counts are of the matching rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InferredColumn {
     /// Name of the field in the file, which may be invalid as a column name.
     pub name: String,
     /// How it is read, if not simply from the field of that name.
     pub from: Option<Field>,
-    /// The narrowest type that fits all values. Integers have room to grow: see [`super::infer`].
+    /// The narrowest type that all values match. Integers have room to grow: see [`super::infer`].
     pub of: ColumnType,
     /// Whether values are missing.
     pub nullable: bool,
