@@ -21,8 +21,8 @@ impl Definition {
         }
     }
 
-    /// Returns the criterion that a phase counts for. A sequence of questions counts for none if one of them is also
-    /// asked in a phase of its own.
+    /// Returns the criterion that a phase counts for. A sequence of queries counts for none if one
+    /// of them is also run in its own phase.
     fn counts(&self, work: &Work, commit: Option<Commit>) -> Option<Counts> {
         Some(match work {
             Work::Sequence(Sequence { insert: None, questions })
@@ -95,7 +95,7 @@ const fn is_of_rows(work: &Work) -> bool {
     )
 }
 
-/// What one commit covers in a phase that changes rows one by one; `None` for other phases.
+/// Returns what one commit covers in a phase that changes rows one by one. `None` for other phases.
 const fn committed(work: &Work) -> Option<Commit> {
     match work {
         Work::Insert { commit, .. }
