@@ -185,8 +185,8 @@ impl<'a> Live<'a> {
         Ok(self.servers.iter().any(|server| !running.contains(server)))
     }
 
-    /// Copies the disk while the process is stopped in a commit: the state that a kill at that moment would
-    /// leave. Returns what was promised by then.
+    /// Copies the disk while the process is stopped in a commit: the state that a kill at that time
+    /// would leave. Returns what was promised by then.
     pub(super) fn copy(&mut self, to: &Path) -> Result<Promised, TestError> {
         let promised = self.promised();
         if !self.hangs {
