@@ -94,7 +94,7 @@ fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Ver
         true => compare(plan, client, found, promised.begun),
         false => (Some(MADE - 1), None),
     };
-    // If a commit of several rows is not a transaction, a part of it does not count as it.
+    // If a commit of several rows is not a transaction, a part of it is permitted.
     let last = last.max(half.filter(|_| !plan.abilities.transactions));
     match last {
         Some(last) if last >= promised.acknowledged => (Verdict::Holds, Some(last)),
