@@ -185,13 +185,13 @@ fn keep_time() {
 /// Waits until a time of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
-    /// What the shortest sleep takes, in ns. In a virtual machine the host sets the timer, which is most
-    /// of it.
+    /// Duration of the shortest sleep in ns. In a virtual machine most of it is the host setting
+    /// the timer.
     shortest_ns: u64,
 }
 
 impl Wait {
-    /// The most that it is taken for: what a busy machine adds is no sleep.
+    /// Largest value assumed for it, because a busy machine adds time that is not sleep.
     const LONGEST_NS: u64 = 100_000;
 
     /// Measures the shortest sleep of this thread.
@@ -205,8 +205,8 @@ impl Wait {
         Self { shortest_ns: all[all.len() / 2].min(Self::LONGEST_NS) }
     }
 
-    /// Sleeps until shortly before that time, and asks the clock from then on. Other threads of the same
-    /// priority go on meanwhile.
+    /// Sleeps until shortly before that time, and then polls the clock. Other threads of the same
+    /// priority continue meanwhile.
     fn until(self, ns: u64) {
         if ns.saturating_sub(self.shortest_ns) > monotonic_ns() + self.shortest_ns {
             sleep_until(ns - self.shortest_ns);
