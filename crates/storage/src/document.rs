@@ -54,7 +54,7 @@ pub fn text(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
     text
 }
 
-/// Adds a line of a comment. What the system says of a device is not to end it.
+/// Adds a line of a comment. What the system reports about a device must not end the line.
 fn comment(text: &mut String, line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     // Writing to a String cannot fail.

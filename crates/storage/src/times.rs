@@ -31,7 +31,7 @@ pub struct Times {
     medium: Medium,
 }
 
-/// What a translation layer has done to its flash.
+/// Work of a translation layer on its flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashWork {
     /// Bytes programmed, its own copies included.
