@@ -74,7 +74,7 @@ impl FileSystem {
     /// Checks that the kernel supports it and its program is installed.
     ///
     /// # Errors
-    /// What is missing, and how to install it.
+    /// If something is missing. The error names it, and how to install it.
     pub fn is_here(self) -> Result<(), DeviceError> {
         if !self.is_in_the_kernel() {
             // Loads the module if possible. If not, the check below shows it.

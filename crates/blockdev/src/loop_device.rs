@@ -57,7 +57,7 @@ impl LoopDevice {
     /// Creates a loop device over a file, with this sector size in bytes.
     ///
     /// # Errors
-    /// There is no free loop device, or the file does not support direct I/O.
+    /// If there is no free loop device, or the file does not support direct I/O.
     pub fn over(file: &Path, sector: u32) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;

@@ -45,7 +45,7 @@ impl PathCost {
     /// some hundred direct requests of the time beyond the device's own. It takes about a second.
     ///
     /// # Errors
-    /// FUSE or a loop device is not available.
+    /// If FUSE or a loop device is not available.
     pub fn measure(folder: &Path) -> Result<Self, DeviceError> {
         let failed = |doing, path: &Path, error| DeviceError::io(doing, path, error);
         let (fuse, image) = (folder.join("device"), folder.join("image"));
