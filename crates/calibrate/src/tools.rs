@@ -100,7 +100,7 @@ pub fn sysbench(
 /// Finds RocksDB's `db_bench` with that version. Another version's reads cannot be compared.
 ///
 /// # Errors
-/// Why there is none.
+/// If there is none. The error gives the reason.
 pub fn db_bench_of(version: &str) -> Result<PathBuf, String> {
     let program = program("rocksdb", "db_bench").ok_or_else(|| absent("db_bench"))?;
     let said = Command::new(&program).arg("--version").output();
