@@ -48,7 +48,7 @@ pub trait Engine: Sync {
     /// the configuration `ENGINE-system` makes it. `None` for every other engine.
     ///
     /// # Errors
-    /// Unavailable, if the system has none.
+    /// Unavailable if the system has none.
     fn system(&self) -> Option<Result<PathBuf>> {
         None
     }
@@ -108,7 +108,7 @@ pub trait Engine: Sync {
     /// Checks that the engine's client accepts a URL, without connecting.
     ///
     /// # Errors
-    /// What is wrong with the URL.
+    /// If the client does not accept the URL. The error says what is wrong with it.
     fn check_url(&self, _url: &str) -> std::result::Result<(), String> {
         Ok(())
     }

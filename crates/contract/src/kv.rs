@@ -71,7 +71,7 @@ pub struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    /// Keys from `from` up to but without `to`, ascending.
+    /// Keys from `from` (inclusive) to `to` (exclusive), ascending.
     pub const fn between(from: &'a [u8], to: Option<&'a [u8]>) -> Self {
         Self { from: Some(from), to, direction: Direction::Forward }
     }
@@ -231,7 +231,7 @@ pub trait Operations {
     /// order of those bytes. A bound may be shorter than the index.
     ///
     /// # Errors
-    /// The engine's error, or that the store keeps no indexes.
+    /// The engine's error, or unsupported if the store keeps no indexes.
     fn find(
         &mut self,
         _table: Table,

@@ -181,7 +181,8 @@ pub trait Lifecycle {
     /// allocated size if that is less, as for a preallocated file.
     ///
     /// # Errors
-    /// Unsupported, with the reason, if there is no log. Otherwise that the files cannot be read.
+    /// Unsupported, with the reason, if there is no log. Otherwise an error if its files cannot be
+    /// read.
     fn log_bytes(&mut self) -> Result<u64> {
         Err(EngineError::unsupported("this engine's adapter", "the size of a log"))
     }
@@ -195,8 +196,8 @@ pub trait Lifecycle {
     /// repair it, or refuse the database from then on.
     ///
     /// # Errors
-    /// Unsupported, with the reason, if the engine has no usable check. Otherwise that the check
-    /// could not run or that the database cannot be used after it.
+    /// Unsupported, with the reason, if the engine has no usable check. Otherwise an error if the
+    /// check could not run, or if the database cannot be used after it.
     fn check(&mut self) -> Result<Checked> {
         Err(EngineError::unsupported("this engine's adapter", "a check of the engine's own"))
     }

@@ -126,7 +126,7 @@ pub trait SqlStore: Lifecycle {
     /// only the tables of this database. Outside the clock: running it costs as much as any query.
     ///
     /// # Errors
-    /// Unsupported if it is anything else or the engine cannot decide.
+    /// Unsupported if it is anything else, or if the engine cannot decide.
     fn prepare_untrusted(&mut self, _sql: &str) -> Result<Statement> {
         Err(EngineError::unsupported("this engine's adapter", CANNOT_DECIDE))
     }

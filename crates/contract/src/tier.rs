@@ -173,7 +173,7 @@ impl Misfit {
     /// Notes the difference beside the settings of a configuration, which has its own durability.
     ///
     /// # Errors
-    /// For any other database: it does not keep its tier.
+    /// If the database has no settings of a configuration: it does not keep its tier.
     pub fn judge(
         &self,
         engine: &'static str,
