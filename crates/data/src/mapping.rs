@@ -70,7 +70,7 @@ pub(crate) fn release_mut(mapping: &MmapMut) {
 /// Maps a file of this process for reading and writing. What is written is in the file.
 ///
 /// # Errors
-/// The system's error.
+/// The error of the system.
 pub(crate) fn map_mut(file: &File) -> io::Result<MmapMut> {
     // SAFETY: as in `map`: plain bytes for which every pattern is valid, in a file that this
     // process made and that no other one knows.

@@ -13,7 +13,7 @@ use crate::DataError;
 /// the same key the first is kept.
 ///
 /// # Errors
-/// [`DataError::Unwritable`].
+/// [`DataError::Unwritable`] if the file cannot be written.
 pub fn stage_log(table: &Table, readings: &[Reading], to: &Path) -> Result<u64, DataError> {
     let rows = readings.iter().map(|reading| {
         let key = [Value::Int(reading.sensor.into()), Value::Int(reading.ts)];

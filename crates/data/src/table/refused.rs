@@ -98,7 +98,7 @@ impl<'a> Refused<'a> {
     /// number of matching rows, and `place` returns the position of a row.
     ///
     /// # Errors
-    /// [`DataError::RowsRefused`].
+    /// [`DataError::RowsRefused`] if their share is larger.
     pub(super) fn judge(
         self,
         kept: u64,

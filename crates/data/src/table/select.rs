@@ -48,7 +48,7 @@ impl Selection {
     /// Selects what the columns of a table need.
     ///
     /// # Errors
-    /// [`DataError::NoField`].
+    /// [`DataError::NoField`] if the rows have no field for a column.
     pub(super) fn new(
         columns: &[Column],
         rows: &RowsFile,

@@ -31,8 +31,8 @@ impl StagedTable {
     /// Maps a file that [`super::stage()`] made, and loads all of it into memory.
     ///
     /// # Errors
-    /// [`DataError::NotStaged`] if the file is foreign, of another version or truncated, and those
-    /// of opening a file.
+    /// [`DataError::NotStaged`] if the file is foreign, of another version or truncated, and the
+    /// errors of opening a file.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         Self::map(path, Paging::Ahead)
     }

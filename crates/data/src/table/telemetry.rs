@@ -14,7 +14,7 @@ use crate::telemetry::{Payload, generate};
 /// log lines span, level, user, message and endpoint.
 ///
 /// # Errors
-/// [`DataError::Unwritable`].
+/// [`DataError::Unwritable`] if the file cannot be written.
 pub(super) fn stage(table: &Table, rows: u64, seed: u64, to: &Path) -> Result<u64, DataError> {
     let events = generate(rows, seed);
     let rows = events.iter().map(|event| {

@@ -171,7 +171,7 @@ fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, 
     if source.is_sqlite() || texts.is_empty() {
         return Ok(None);
     }
-    // Accountants write negative numbers in parentheses, typesetters with a sign of their own.
+    // Accountants write negative numbers in parentheses, typesetters with their own sign.
     let mut of = "TEXT".to_owned();
     let within = texts.iter().filter(|text| text.starts_with('(') && text.ends_with(')')).count();
     if within > 0 {

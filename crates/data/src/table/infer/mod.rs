@@ -43,7 +43,7 @@ const NEARLY: f64 = 0.1;
 /// row for each key that is tried. Memory does not grow with their number.
 ///
 /// # Errors
-/// Those of reading a file, and [`DataError::NotTabular`] if it has no rows.
+/// The errors of reading a file, and [`DataError::NotTabular`] if it has no rows.
 pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
     let folder = tempfile::tempdir().map_err(unwritable)?;
@@ -129,7 +129,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
 /// Examines a table of an SQLite database, with its key and indexes there.
 ///
 /// # Errors
-/// Those of [`infer`].
+/// The errors of [`infer`].
 pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Inferred, DataError> {
     let from = RowsFile { query: Some(table.query.clone()), ..RowsFile::from(file) };
     let mut inferred = infer(&from, base)?;
@@ -152,7 +152,7 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
 /// Groups files by their fields: files with the same fields are one table.
 ///
 /// # Errors
-/// Those of opening files.
+/// The errors of opening files.
 pub fn alike(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     let mut groups: Vec<(Vec<String>, Vec<PathBuf>)> = Vec::new();
     for file in files {

@@ -48,7 +48,7 @@ impl FileStates {
     /// Checks that none of them has changed since.
     ///
     /// # Errors
-    /// [`DataError::Changed`].
+    /// [`DataError::Changed`] if one has.
     pub fn check(&self) -> Result<(), DataError> {
         match self.0.iter().find(|(path, before)| State::of(path) != *before) {
             Some((path, _)) => Err(DataError::Changed(path.clone())),
