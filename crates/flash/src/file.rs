@@ -52,7 +52,7 @@ const MOST_PAGES: u64 = 1 << 28;
 /// Reads the card with this name from TOML.
 ///
 /// # Errors
-/// Invalid TOML, an unknown key or value, or a missing key.
+/// If the TOML is invalid, a key or value is unknown, or a key is missing.
 pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
     parse_like(name, text, None)
 }
@@ -61,7 +61,7 @@ pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
 /// of `like`.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// The errors of [`parse`].
 pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, CardError> {
     let table: Table = text
         .parse()
