@@ -56,7 +56,8 @@ impl<'a> Clients<'a> {
     /// Installs package and plan on every device.
     ///
     /// # Errors
-    /// Those of [`crate::run()`], and if a device is not available, because every one is needed.
+    /// The errors of [`crate::run()`]. Also an error if a device is not available, because every
+    /// one is needed.
     pub fn install(
         fleet: &'a Path,
         options: &RunOptions,
