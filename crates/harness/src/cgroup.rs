@@ -62,7 +62,7 @@ impl Hierarchy {
     /// group below it: a group with limits for its children must not contain a process.
     ///
     /// # Errors
-    /// The reason, and what to do.
+    /// If that is not possible. The error gives the reason and what to do.
     pub fn open(
         system: &System,
         superuser: bool,
@@ -125,7 +125,7 @@ impl Hierarchy {
     /// name. `suffix` ends its name.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// If the kernel refuses the group or a limit.
     pub fn group(&self, suffix: &str, asked: &Limits) -> Result<Cgroup, String> {
         let name = format!("{}{suffix}", self.name);
         let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new() };

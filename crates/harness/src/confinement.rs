@@ -42,7 +42,7 @@ impl Confinement {
     /// Ensures that trials can have memory limits down to `least`.
     ///
     /// # Errors
-    /// The reason, and what to do.
+    /// If that is not possible. The error gives the reason and what to do.
     pub fn allow_memory_limits(&mut self, run_id: &str, least: MemoryLimit) -> Result<(), String> {
         if self.hierarchy.is_none() {
             self.hierarchy = Some(open(run_id, &["memory"])?);
@@ -55,7 +55,7 @@ impl Confinement {
     /// and the smaller memory limit.
     ///
     /// # Errors
-    /// The reason.
+    /// If the group cannot be made. The error gives the reason.
     pub fn trial(&self, limit: MemoryLimit) -> Result<Cgroup, String> {
         let hierarchy = self.hierarchy.as_ref().ok_or("this run has no control group")?;
         let of_device = self.asked.get("memory.max").and_then(|most| most.parse().ok());

@@ -18,7 +18,8 @@ const SERVERS_END_WITHIN: Duration = Duration::from_secs(30);
 /// Time without anything in use after which no server is left: one may be starting.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Removes the shared memory of killed servers whose data is below `site`. Returns whether some of it is in use.
+/// Removes the shared memory of killed servers whose data is below `site`. Returns whether some of
+/// it is in use.
 pub(crate) fn remove_abandoned(site: &Path) -> bool {
     let in_use = registry::all().iter().filter(|engine| engine.remove_abandoned(site));
     in_use.count() > 0

@@ -12,7 +12,7 @@ const TAKES: Duration = Duration::from_secs(5);
 /// killed.
 ///
 /// # Errors
-/// Why there is no output.
+/// If there is no output. The error gives the reason.
 pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
     let name = program.display();
     let refused = |error: std::io::Error| match error.kind() {

@@ -71,7 +71,7 @@ impl First {
 /// to `latencies` if they are kept.
 ///
 /// # Errors
-/// The first wrong answer, or the engine's error.
+/// The first wrong answer, or the error of the engine.
 pub(crate) fn repeat(
     bench: &mut dyn Bench,
     phase: usize,

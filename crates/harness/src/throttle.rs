@@ -27,7 +27,7 @@ pub(crate) fn passing(system: &System) -> Vec<String> {
     seen
 }
 
-/// Returns how often the CPUs were throttled since boot, where x86 counts it.
+/// Returns how often the CPUs were throttled since boot. Only x86 counts it.
 pub(crate) fn count(system: &System) -> Option<u64> {
     let cpus = system.entries("sys/devices/system/cpu").into_iter();
     let counts = cpus.filter_map(|cpu| number(&cpu.join("thermal_throttle/core_throttle_count")));

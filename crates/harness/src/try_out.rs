@@ -18,7 +18,8 @@ use crate::{Catalog, HarnessError};
 /// the tier's. A configuration that only has a client is opened like its engine, and not tried.
 ///
 /// # Errors
-/// What the first one refuses, in its engine's words, or that its library does not exist.
+/// If an engine refuses a setting, or a library does not exist. The error gives the first one, in
+/// the engine's words.
 pub fn try_out(
     all: &Configurations,
     tiers: &[Durability],

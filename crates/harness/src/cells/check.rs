@@ -79,7 +79,7 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
 /// the engine knows.
 ///
 /// # Errors
-/// The first configuration that does not.
+/// If a configuration does not. The error names the first one.
 pub fn check_configurations(
     configurations: &Configurations,
     catalog: &Catalog,

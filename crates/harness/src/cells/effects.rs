@@ -9,7 +9,7 @@ use crate::{Catalog, HarnessError};
 /// Checks that every option of a plan has an effect on some cell.
 ///
 /// # Errors
-/// The first option without an effect, and what would give it one.
+/// If an option has no effect. The error names the first one and what would give it an effect.
 pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
     let (_, workloads) = super::named(plan, catalog)?;
     let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {
@@ -51,7 +51,7 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError>
 /// Checks that every engine with a URL runs.
 ///
 /// # Errors
-/// The first one that does not.
+/// If one does not. The error names the first one.
 pub fn check_urls(plan: &Plan) -> Result<(), HarnessError> {
     let idle = plan.urls.keys().find(|engine| !plan.engines.contains(engine));
     idle.map_or(Ok(()), |engine| Err(does_not_run("--url", engine)))

@@ -12,13 +12,13 @@ pub trait Carrier {
     /// Describes each machine.
     ///
     /// # Errors
-    /// The name of a machine that cannot be asked, and why.
+    /// If a machine cannot be asked. The error gives its name and the reason.
     fn facts(&mut self) -> Result<Vec<Facts>, String>;
 
     /// Starts a process on every machine, with its job.
     ///
     /// # Errors
-    /// The name of a machine on which it cannot be started, and why.
+    /// If the process cannot be started on a machine. The error gives its name and the reason.
     fn start(&mut self, jobs: &[Job]) -> Result<(), String>;
 
     /// Sends orders to machines, all at the same time, and returns when all have replied. If

@@ -21,8 +21,8 @@ use crate::{HarnessError, manifest, schedule, secrecy};
 /// the server's.
 ///
 /// # Errors
-/// Those of [`crate::run()`]. If a machine is lost, the run ends: the result has the trials that
-/// had ended, and a warning names the machine.
+/// The errors of [`crate::run()`]. If a machine is lost, the run ends: the result has the trials
+/// that had ended, and a warning names the machine.
 pub fn conduct(
     plan: &Plan,
     out: &Path,

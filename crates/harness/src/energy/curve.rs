@@ -49,7 +49,7 @@ impl Curve {
     /// the last sample before and the first one after it.
     ///
     /// # Errors
-    /// Why that is unknown: too few samples, or a gap of more than `gap` seconds.
+    /// If the samples are too few, or have a gap of more than `gap` seconds.
     pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, String> {
         let samples = self.within(began, ended).count();
         self.check_gaps(began, ended, gap)?;

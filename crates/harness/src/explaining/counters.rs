@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_counter_of_a_process_counts_what_threads_do_that_it_starts_afterwards() {
-        // The kernel's own counters exist even where hardware counters do not.
+        // The kernel's own counters exist even if hardware counters do not.
         let mut counters = match count(Software::PAGE_FAULTS, &[std::process::id()]) {
             Ok(counters) => counters,
             Err(why) => {
