@@ -7,7 +7,7 @@
 //! transferred to the mirror first.
 //!
 //! ```text
-//!  put, delete ──► one transaction of the front: the pairs, and one record of the keys that changed
+//!  put, delete ──► one transaction of the front: the pairs, and one record of the changed keys
 //!  get, scan   ──► only the front
 //!  query       ──► the records since the last one ──► those keys' rows, in one mirror transaction
 //!                  └─► SQL, by the mirror

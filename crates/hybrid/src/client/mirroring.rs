@@ -129,8 +129,8 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Brings an open mirror up to date in the background, unless another client is doing so. `let_in`
-    /// returns a connection.
+    /// Brings an open mirror up to date in the background, unless another client is doing so.
+    /// `let_in` returns a connection.
     pub(crate) fn catch_up_behind(
         &mut self,
         let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
