@@ -20,7 +20,7 @@ use crate::variant;
 /// none. `engines` are the ids that may follow `sql-`.
 ///
 /// # Errors
-/// Every mistake in it. For a text that is not TOML, the first one.
+/// All mistakes in the file, or only the first one if the text is not TOML.
 pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mistakes> {
     let log = Log::default();
     let definition = read(file, text, engines, &log);

@@ -315,7 +315,7 @@ pub enum End {
 /// A query in SQL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sql {
-    /// Text for every engine that has none of its own.
+    /// Text for every engine without its own.
     pub text: Option<String>,
     /// Text for an engine, by its id.
     pub by_engine: BTreeMap<String, String>,
