@@ -71,7 +71,7 @@ impl Connection {
     /// Begins to run one statement without parameters.
     ///
     /// # Errors
-    /// DuckDB's message, or a column with a type that [`Cell`] lacks.
+    /// DuckDB's message, or an error if a column has a type that [`Cell`] lacks.
     pub fn stream(&self, sql: &str) -> Result<Stream<'_>> {
         let api = self.api;
         let words = terminated("read", sql)?;
@@ -115,7 +115,7 @@ impl Connection {
     /// Returns all rows of a short result as texts.
     ///
     /// # Errors
-    /// Those of [`Self::stream`].
+    /// The errors of [`Self::stream`].
     pub fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut stream = self.stream(sql)?;
         let mut all = Vec::new();
