@@ -175,7 +175,7 @@ impl Expected {
     /// Compares an engine's answer with this one.
     ///
     /// # Errors
-    /// The first [`Difference`], as a text that says where it is.
+    /// The first [`Difference`], as a text that describes its position.
     pub fn check(&self, answer: &Answer) -> Result<(), Difference> {
         match (self, answer) {
             (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::Card;
 use crate::card::Spread;
 
-/// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's id, so it is
-/// small and `Copy`.
+/// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's
+/// id, so it is small and `Copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct StorageName(ArrayString<{ Self::MOST }>);
@@ -26,8 +26,8 @@ impl StorageName {
     /// Checks a name, which becomes part of folder and column names.
     ///
     /// # Errors
-    /// When it is empty, longer than [`MOST`](Self::MOST) bytes, or has other characters than letters, digits, dashes
-    /// and underscores.
+    /// If it is empty, longer than [`MOST`](Self::MOST) bytes, or has characters other than
+    /// letters, digits, dashes and underscores.
     pub fn new(name: &str) -> Result<Self, NoName> {
         let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
         let fits = !name.is_empty() && name.chars().all(plain);
@@ -61,7 +61,8 @@ impl fmt::Display for StorageName {
     }
 }
 
-/// The parameters of a storage device. `docs/storage.md` explains the model and gives the source of each figure.
+/// The parameters of a storage device. `docs/storage.md` explains the model and gives the source of
+/// each figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
     /// Its name.
@@ -74,8 +75,8 @@ pub struct Storage {
     pub write: Transfer,
     /// The time of a flush when the write cache is empty, in µs.
     pub flush_us: Spread,
-    /// Size of the volatile write cache in bytes. A write ends when the cache holds it, and a flush when the medium
-    /// does. 0: no cache, and a write ends when the medium holds it.
+    /// Size of the volatile write cache in bytes. A write ends when it is in the cache, and a flush
+    /// when everything is in the medium. 0: no cache; a write ends when it is in the medium.
     pub cache_bytes: u64,
     /// The latency of a write into the cache in µs. Its bytes are transferred at the rate of reads.
     pub cached_write_us: Spread,
@@ -85,7 +86,8 @@ pub struct Storage {
     /// (`physical_block_size`). Some engines choose their page size by it.
     #[serde(default = "sector")]
     pub sector_bytes: u32,
-    /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no stalls.
+    /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no
+    /// stalls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
     /// The mechanics of a hard disk.
@@ -132,7 +134,8 @@ pub struct Transfer {
 pub struct Flash {
     /// Its geometry and address mapping.
     pub card: Card,
-    /// The time of an erase in µs. Copying a page takes as long as writing one at [`Storage::write`]'s rate.
+    /// Time of an erase in µs. Copying a page takes as long as writing one at [`Storage::write`]'s
+    /// rate.
     pub erase_us: Spread,
 }
 
