@@ -1,8 +1,8 @@
 //! Measures a storage device through a file on it.
 //!
-//! All requests are direct I/O on one file that was written whole before, so that each is one request
-//! to the device: no page cache, no file system journal, no new blocks. Kinds and sizes take turns in
-//! several rounds, so that what disturbs the machine for a while disturbs them all.
+//! All requests are direct I/O on one file that was completely written before, so that each is one
+//! request to the device: no page cache, no file system journal, no new blocks. Kinds and sizes
+//! take turns in several rounds, so that a temporary disturbance of the machine affects them all.
 
 mod area;
 
@@ -77,7 +77,8 @@ impl Kind {
 pub struct Series {
     /// What was done.
     pub kind: Kind,
-    /// Whether each request was at a random place. Otherwise each begins where the one before ended.
+    /// Whether each request was at a random place. Otherwise each begins where the previous one
+    /// ended.
     pub random: bool,
     /// Bytes of a request.
     pub bytes: u64,
@@ -148,7 +149,7 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
 /// with what begins.
 ///
 /// # Errors
-/// The folder cannot be measured: [`MeasureError`].
+/// If the folder cannot be measured: see [`MeasureError`].
 pub fn measure(
     folder: &Path,
     effort: Effort,

@@ -105,8 +105,9 @@ impl Disk {
     }
 }
 
-/// Heads over turning platters. A track is what passes below the heads in one turn. Seek time grows
-/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3), 1994).
+/// Heads over turning platters. A track is what passes under the heads in one turn. Seek time grows
+/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive
+/// modeling*, IEEE Computer 27(3), 1994).
 struct Heads {
     turn_ns: u64,
     track_bytes: u64,

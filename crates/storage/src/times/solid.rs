@@ -172,8 +172,8 @@ struct Cache {
 }
 
 impl Cache {
-    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached the
-    /// medium.
+    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached
+    /// the medium.
     fn room(&mut self, length: u64, now: u64) -> u64 {
         let mut at = now;
         while let Some((done, bytes)) = self.held.front().copied() {

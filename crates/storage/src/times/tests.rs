@@ -19,7 +19,8 @@ flush-us = 0
 queue-depth = 1
 "#;
 
-/// Ten turns per second of 100 ms: at 1 MB/s 100,000 bytes pass in a turn, and there are 1,000 tracks.
+/// Ten turns per second of 100 ms: at 1 MB/s 100,000 bytes pass in a turn, and there are 1,000
+/// tracks.
 const DISK: &str = "
 [disk]
 turns-per-minute = 600
@@ -84,7 +85,8 @@ fn in_a_deeper_queue_latencies_pass_side_by_side_and_bytes_do_not() {
 fn a_cache_takes_writes_at_the_bus_and_a_flush_waits_for_all_of_them() {
     let cached = format!("{PLAIN}cache = 3000\ncached-write-us = 50\n");
     let mut cached = times(&cached.replace("flush-us = 0", "flush-us = 500"));
-    // 50 µs and 1,000 bytes at the 10 MB/s of reads; programming takes 2 ms and begins with the first byte.
+    // 50 µs and 1,000 bytes at the 10 MB/s of reads; programming takes 2 ms and begins with the
+    // first byte.
     let taken = 150 * US;
     assert_eq!(cached.end(write(0, 1_000), 0), taken);
     assert_eq!(cached.end(write(50_000, 1_000), taken), 2 * taken);
@@ -138,7 +140,7 @@ fn a_disk_writes_what_its_cache_holds_in_the_order_of_its_places() {
 
 #[test]
 fn a_layer_that_cleans_makes_the_write_wait_in_which_it_does() {
-    // 17 MB in blocks of 128 KiB, full; 10 ms an erase. The write of a row is 4 KiB in 4.1 ms.
+    // 17 MB in blocks of 128 KiB, full; 10 ms per erase. The write of a row is 4 KiB in 4.1 ms.
     let flash = r#"
 [flash]
 kind = "log-blocks"
@@ -203,6 +205,6 @@ fn the_likely_sd_card_of_class_a1_does_what_its_file_says() {
         now = times.end(write(i * 7_919 % (1 << 16) * 4_096, 4_096), now);
     }
     let each_us = now / count / US;
-    // 1,220 µs and 4 KiB at 20 MB/s: 700 a second, between its class and a good one.
+    // 1,220 µs and 4 KiB at 20 MB/s: 700 per second, between its class and a good one.
     assert!((1_420..=1_430).contains(&each_us), "{each_us}");
 }
