@@ -122,7 +122,7 @@ impl Lane {
 /// Returns the logarithm of the speedup of one trial over another: the mean over the phases.
 ///
 /// # Errors
-/// The phase that it lacks.
+/// The name of the first phase that `own` lacks.
 fn ratio<'a>(base: &'a BTreeMap<String, f64>, own: &BTreeMap<String, f64>) -> Result<f64, &'a str> {
     let mut sum = 0.0;
     for (phase, base) in base {
