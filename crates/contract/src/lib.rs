@@ -133,7 +133,7 @@ pub trait Lifecycle {
         Err(no_client())
     }
 
-    /// Connects again, like a program that starts anew. Only clients of a server need this.
+    /// Connects again, like a program that restarts. Only clients of a server need this.
     /// Prepared statements are forgotten. Tables and collections keep their numbers. `None`, the
     /// default, if a database is [opened again](Reopener) by closing and opening it.
     fn reconnect(&mut self) -> Option<Result<()>> {

@@ -1,4 +1,4 @@
-//! Opens an existing database again, like a program that starts anew.
+//! Opens an existing database again, like a program that restarts.
 
 use crate::{Engine, OpenOptions, Result, Store};
 
