@@ -36,7 +36,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Moment> {
     }
     let pieces = Pieces::parse(text).ok()?;
     let offset = pieces.to_numeric_offset();
-    // The name of a zone beside the offset adds nothing.
+    // The name of a zone next to the offset adds nothing.
     let is_named = pieces.time_zone_annotation().is_some() && offset.is_none();
     if is_named || offset.is_some_and(|offset| offset.seconds().abs() >= 86_400) {
         return None;

@@ -57,7 +57,7 @@ impl Guess {
         if are(self.times) {
             return Found { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
         }
-        // 0 and 1 are truth values beside words.
+        // 0 and 1 are truth values next to words.
         if self.both == 3 && are(self.bools) {
             return Found { absent, ..plain(ColumnType::Bool) };
         }
