@@ -1,4 +1,4 @@
-//! Durability experiments: kills processes, cuts the power and fills disks in the middle of a work,
+//! Durability experiments: kills processes, cuts the power and fills disks in the middle of work,
 //! and checks what the engine has left of it.
 //!
 //! A [worker](worker_main) opens a database. With one client or several it does the commits of a

@@ -27,10 +27,10 @@ const MOST_CHANGES: u32 = 100;
 /// Number of commits between two maintenances, which bring checkpoints and compactions into the
 /// middle of the work.
 const MAINTAINED: u64 = 40;
-/// Smallest and largest number of bytes of a row beside its key.
+/// Smallest and largest number of bytes of a row, without its key.
 const BYTES: Range<usize> = 20..400;
 
-/// Number of keys that a client has for itself.
+/// Number of keys of each client, which no other client uses.
 const KEYS: Key = 1 << 24;
 /// Distance between the seeds of two clients.
 const APART: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -241,7 +241,7 @@ impl Work {
     }
 }
 
-/// Returns a row's content beside its key: text with a length that follows from key and commit.
+/// Returns a row's content without its key: text with a length that follows from key and commit.
 pub fn text(key: Key, commit: u64) -> String {
     let digest = digest(key, commit);
     let length = BYTES.start + (digest as usize) % (BYTES.end - BYTES.start);
