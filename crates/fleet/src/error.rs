@@ -1,4 +1,4 @@
-//! Errors before and beside the devices.
+//! Errors of a whole fleet, not of one device.
 
 use std::io;
 use std::path::{Path, PathBuf};
