@@ -34,7 +34,7 @@ impl Loads {
 
     /// Measures a run of a phase that did `ops` operations. `None` if it neither inserts nor
     /// deletes rows. The engine runs its maintenance after the `last` run. Also returns the period
-    /// in which maintenance had the disk for itself.
+    /// in which only maintenance used the disk.
     pub fn end(
         &self,
         bench: &mut dyn Bench,

@@ -20,7 +20,7 @@ const ID: &str = "meter";
 /// Number of usual line intervals that make a gap.
 const GAP: f64 = 5.0;
 
-/// What the user states about a meter beside its record.
+/// What the user states about a meter in addition to its record.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeterOptions {
     /// Seconds to add to its times for the machine's, instead of deriving them from the load

@@ -93,7 +93,7 @@ pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration
     Duration::from_nanos(cells.iter().copied().map(of).sum())
 }
 
-/// The number of phases by key, including what is beside them, and their time in ns.
+/// The number of phases by key, with [`BESIDE`] more per trial, and their time in ns.
 struct Pace<K>(HashMap<K, (u64, u64)>);
 
 impl<K> Default for Pace<K> {
