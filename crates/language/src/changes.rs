@@ -1,4 +1,4 @@
-//! What the verbs that find or change rows by keys or conditions read beside `do`.
+//! What the verbs that find or change rows by keys or conditions read besides `do`.
 
 use crate::constant;
 use crate::definition::{Change, Commit, Condition, Keys, Removed, Set, Work};

@@ -22,7 +22,7 @@ enum Maker {
 /// 2024-01-01 UTC in seconds: the beginning of generated times.
 const FIRST_TIME: i64 = 1_704_067_200;
 
-/// Reads the keys beside `make`.
+/// Reads the keys besides `make`.
 pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<MakeKind> {
     let maker = fields.get("make")?.one_of(
         "kind of made values",

@@ -86,7 +86,7 @@ pub fn read<'a>(
     }))
 }
 
-/// Adds a mistake for each phase that runs on its own beside a `keep`.
+/// Adds a mistake for each phase that runs on its own in a file with a `keep`.
 fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
     let mut keeps = 0;
     for (entry, begun) in entries.iter().zip(begun) {

@@ -1,4 +1,4 @@
-//! Reads the keys of the query verbs beside `do`.
+//! Reads the keys of the query verbs besides `do`.
 
 use embermark_model::table::{ColumnType, OwnedValue};
 

@@ -167,7 +167,7 @@ impl Reading<'_> {
         )
     }
 
-    /// Adds a mistake for each of the `others` beside a key.
+    /// Adds a mistake for each of the `others` that is present together with a key.
     pub fn none_beside(&self, key: &str, others: &[&str], why: &str) {
         for (other, node) in
             others.iter().filter_map(|other| Some((other, self.fields.get(other)?)))

@@ -7,7 +7,7 @@ use crate::definition::{Definition, Phase, Variant, Work};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields, all};
 
-/// Tables of a file that a variant may have, beside `about`.
+/// Tables of a file that a variant may have, besides `about`.
 const PARTS: [&str; 2] = ["table", "phase"];
 
 /// Keys of a table that a variant may change: those that leave its rows unchanged.
