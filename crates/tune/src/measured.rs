@@ -65,7 +65,7 @@ pub struct Measured<'a> {
     pub keeps: &'a mut dyn FnMut(&Configuration) -> Result<Kept, HarnessError>,
     /// Announces the next step.
     pub says: &'a dyn Fn(&str),
-    /// Duration and number of trials, number of runs, and the runs' time beside their trials.
+    /// Duration and number of trials, number of runs, and the runs' time without their trials.
     spent: Spent,
     /// The last run, and the names of its columns.
     last: Option<ResultFile>,
